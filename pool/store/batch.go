@@ -1,0 +1,58 @@
+package store
+
+import "fmt"
+
+// Check says whether batches are well formed: every one names a log, no log
+// comes twice, and the revisions follow After without a gap. The error wraps
+// ErrNotApplied: it is the caller's mistake, and engines ask before they touch
+// anything.
+func Check(batches []Batch) error {
+	for i, b := range batches {
+		if b.Log == "" {
+			return fmt.Errorf("%w: batch %d names no log", ErrNotApplied, i)
+		}
+		if b.After < 0 {
+			return fmt.Errorf("%w: log %s: after revision %d", ErrNotApplied, b.Log, b.After)
+		}
+		for j, c := range b.Commits {
+			if want := b.After + int64(j) + 1; c.Revision != want {
+				return fmt.Errorf("%w: log %s: revision %d where %d should follow", ErrNotApplied, b.Log, c.Revision, want)
+			}
+		}
+		for _, other := range batches[:i] {
+			if other.Log == b.Log {
+				return fmt.Errorf("%w: log %s is in two batches", ErrNotApplied, b.Log)
+			}
+		}
+	}
+	return nil
+}
+
+// Head is the head of a log whose last commit is c.
+func (c Commit) Head() Head {
+	return Head{Revision: c.Revision, Nonce: c.Nonce, At: c.At}
+}
+
+// Clone copies c with its facts and values; the values share one buffer, each
+// capped at its own end.
+func (c Commit) Clone() Commit {
+	size := 0
+	for i := range c.Facts {
+		size += len(c.Facts[i].Value)
+	}
+	buf := make([]byte, 0, size)
+	facts := make([]Fact, len(c.Facts))
+	for i, f := range c.Facts {
+		if len(f.Value) > 0 {
+			start := len(buf)
+			buf = append(buf, f.Value...)
+			f.Value = buf[start:len(buf):len(buf)]
+		}
+		facts[i] = f
+	}
+	if len(facts) == 0 {
+		facts = nil
+	}
+	c.Facts = facts
+	return c
+}

@@ -1,0 +1,143 @@
+// Package store is the contract between a pool and what keeps its commits.
+//
+// A store holds logs; a log is one append-only sequence of commits, numbered by
+// revision. A commit is facts, never commands: each fact says what a record has
+// become, or that it is gone. So an engine can keep the state of a log without
+// knowing what is in it (the last fact of a key wins), and replay validates
+// nothing and reads no clock.
+//
+// Every engine runs the suite in storetest.
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+)
+
+// Errors an engine returns, wrapped with what it was doing.
+var (
+	// ErrConflict: the head of a log is not the one the append named. Nothing
+	// was appended, to any log. Catch up with Commits and run again.
+	ErrConflict = errors.New("store: the log has moved on")
+	// ErrCompacted: commits that were asked for have been trimmed away.
+	ErrCompacted = errors.New("store: history before this revision is gone")
+	// ErrNotApplied: the append certainly did not happen and may be tried again
+	// later: the disk is full or read-only, or the store is busy or closed.
+	ErrNotApplied = errors.New("store: not applied")
+	// ErrUnknown: whether the append happened is not known. Read the head again
+	// before anything else is appended.
+	ErrUnknown = errors.New("store: outcome unknown")
+	// ErrClosed: the store was closed. Appends wrap ErrNotApplied as well.
+	ErrClosed = errors.New("store: closed")
+)
+
+// LockedError says that another process serves the data.
+type LockedError struct {
+	// Dir is the data directory, Owner what its lock file says of the process.
+	Dir, Owner string
+}
+
+func (e *LockedError) Error() string {
+	return fmt.Sprintf("%s is already served by %s; stop it first, or choose another --data directory", e.Dir, e.Owner)
+}
+
+// Key names a record within a log. Engines order and compare it as three
+// integers and know nothing of its meaning.
+type Key struct {
+	Kind uint8
+	ID   int64
+	Sub  int64
+}
+
+// Fact says what a record has become. An engine must not keep or change Value
+// after the call that passed it returned, unless it copies; what it yields
+// belongs to the receiver.
+type Fact struct {
+	Key   Key
+	Value []byte
+	// Gone: the record is no more; Value is empty.
+	Gone bool
+	// Expires, when not zero, lets an engine forget the record from then on. It
+	// may be yielded for longer.
+	Expires time.Time
+}
+
+// Commit is what one mutation did: one revision of its log.
+type Commit struct {
+	// Revision is one more than that of the commit before; the first is 1.
+	Revision int64
+	// Nonce is random, and tells two histories with equal revisions apart.
+	Nonce uint64
+	At    time.Time
+	// Reset: every record of the log is gone before the facts of this commit.
+	Reset bool
+	Facts []Fact
+}
+
+// Batch is the commits for one log, to be appended after revision After.
+type Batch struct {
+	Log     string
+	After   int64
+	Commits []Commit
+}
+
+// Head is the last commit of a log; the zero Head is that of a log with none.
+type Head struct {
+	Revision int64
+	Nonce    uint64
+	At       time.Time
+}
+
+// Damage is a row that could not be read. The engine has set it aside, so that
+// it is not met again, and goes on without it.
+type Damage struct {
+	// Where names the row for a person, Why what is wrong with it.
+	Where, Why string
+}
+
+// State is what Load tells beside the records.
+type State struct {
+	Head Head
+	// Oldest is the first revision Commits can still yield; Head.Revision+1
+	// when there is none.
+	Oldest int64
+	// Damaged lists what was set aside since the log was last loaded whole.
+	// It stays until the first append after Load, so that a crash in between
+	// does not hide it.
+	Damaged []Damage
+}
+
+// Store keeps logs. All methods may be called concurrently. A log needs no
+// creation: one that was never appended to is empty.
+type Store interface {
+	// Append adds the batches, to several logs at once, all or nothing; it is
+	// durable when it returns nil. The commits of a batch must follow After
+	// without a gap. Errors wrap ErrConflict, ErrNotApplied or ErrUnknown; any
+	// other error counts as ErrUnknown.
+	Append(ctx context.Context, batches []Batch) error
+	// Load yields every live record of a log once, in no order, and returns the
+	// state they are of. It stops at the first error of yield and returns it.
+	Load(ctx context.Context, log string, yield func(Key, []byte) error) (State, error)
+	// Head returns the last commit's head, read from where it is durable.
+	Head(ctx context.Context, log string) (Head, error)
+	// Commits yields the commits from revision from (inclusive) to the head at
+	// the time of the call, in order; ErrCompacted when from is before the
+	// oldest kept. From beyond the head yields nothing.
+	Commits(ctx context.Context, log string, from int64) iter.Seq2[Commit, error]
+	// Follow is Commits that goes on: at the head it waits for what is appended
+	// next, by anyone, until ctx ends, whose error is yielded last.
+	Follow(ctx context.Context, log string, from int64) iter.Seq2[Commit, error]
+	// SetAside takes a record out of the state that Load yielded but the caller
+	// could not read, and remembers it as Damage.
+	SetAside(ctx context.Context, log string, key Key, why string) error
+	// Trim lets go of commits before revision before; records stay. The head
+	// commit is always kept. A request, not a promise: an engine may keep more.
+	Trim(ctx context.Context, log string, before int64) error
+	// Shared says whether others than the users of this value may append.
+	Shared() bool
+	// Close ends every call under way and lets go of the data. Idempotent.
+	Close() error
+}
