@@ -1,0 +1,130 @@
+package task
+
+import (
+	"maps"
+	"slices"
+)
+
+// Edit makes the patch's changes to text, priority, type, lists, labels and
+// not_before, and to nothing else, in a copy of t. changed names the fields that
+// really changed, by their API names in this order: title, description, body,
+// acceptance_criteria, priority, type, links, steps, constraints, out_of_scope,
+// verification, context, edge_cases, labels, not_before. When nothing changed
+// the answer is t itself and nil. p must have passed [Patch.Check], and
+// [Patch.CheckLabels] for t; the result shares its slices.
+func (p Patch) Edit(t *Task) (edited *Task, changed []string) {
+	e := edit{was: t, now: t}
+	brief := e.oldBrief()
+	if p.Title != nil && *p.Title != t.Title {
+		e.task("title").Title = *p.Title
+	}
+	if p.Description != nil && *p.Description != brief.Description {
+		e.brief("description").Description = *p.Description
+	}
+	if p.Body != nil && *p.Body != brief.Body {
+		e.brief("body").Body = *p.Body
+	}
+	e.list(&p, &listFields[0])
+	if p.Priority != nil && *p.Priority != t.Priority {
+		e.task("priority").Priority = *p.Priority
+	}
+	if p.Type != nil && *p.Type != t.Type {
+		e.task("type").Type = *p.Type
+	}
+	for i := range listFields[1:] {
+		e.list(&p, &listFields[1+i])
+	}
+	if set, removed := p.LabelChanges(t); len(set)+len(removed) > 0 {
+		e.task("labels").Labels = p.merged(t)
+	}
+	if p.NotBefore != nil && !p.NotBefore.Equal(t.NotBefore) {
+		e.task("not_before").NotBefore = *p.NotBefore
+	}
+	return e.now, e.changed
+}
+
+// LabelChanges names the keys that the patch really sets and really removes in
+// t's labels, sorted.
+func (p Patch) LabelChanges(t *Task) (set, removed []string) {
+	for k, value := range p.SetLabels {
+		if old, ok := t.Labels[k]; !ok || old != value {
+			set = append(set, k)
+		}
+	}
+	for _, k := range p.RemoveLabels {
+		if _, ok := t.Labels[k]; ok {
+			removed = append(removed, k)
+		}
+	}
+	slices.Sort(set)
+	slices.Sort(removed)
+	return set, slices.Compact(removed)
+}
+
+// CheckLabels reports when t would have more labels than allowed, and more than
+// it has: one older than a lowered limit can still lose labels and change them.
+func (p Patch) CheckLabels(t *Task, l Limits) Violations {
+	if len(p.SetLabels) == 0 || len(t.Labels)+len(p.SetLabels) <= l.Labels {
+		return nil
+	}
+	var v Violations
+	if n := len(p.merged(t)); n > l.Labels && n > len(t.Labels) {
+		v.Add("set_labels", "would give the task %s, %d are allowed: remove %d", plural(n, "label"), l.Labels, n-l.Labels)
+	}
+	return v
+}
+
+// merged is t's labels after the patch, in a new map; nil when none are left.
+func (p Patch) merged(t *Task) map[string]string {
+	labels := make(map[string]string, len(t.Labels)+len(p.SetLabels))
+	maps.Copy(labels, t.Labels)
+	maps.Copy(labels, p.SetLabels)
+	for _, k := range p.RemoveLabels {
+		delete(labels, k)
+	}
+	if len(labels) == 0 {
+		return nil
+	}
+	return labels
+}
+
+// edit copies a task, and its brief, when the first change to it is made.
+type edit struct {
+	was, now *Task
+	changed  []string
+}
+
+var noBrief Brief
+
+func (e *edit) oldBrief() *Brief {
+	if e.was.Brief == nil {
+		return &noBrief
+	}
+	return e.was.Brief
+}
+
+// task is the copy that is edited.
+func (e *edit) task(field string) *Task {
+	if e.now == e.was {
+		e.now = e.was.Clone()
+	}
+	e.changed = append(e.changed, field)
+	return e.now
+}
+
+// brief is the copy of the brief that is edited.
+func (e *edit) brief(field string) *Brief {
+	t := e.task(field)
+	if t.Brief == nil || t.Brief == e.was.Brief {
+		copied := *e.oldBrief()
+		t.Brief = &copied
+	}
+	return t.Brief
+}
+
+func (e *edit) list(p *Patch, f *listField) {
+	list := *f.patch(p)
+	if list != nil && !slices.Equal(*list, *f.brief(e.oldBrief())) {
+		*f.brief(e.brief(f.name)) = *list
+	}
+}
