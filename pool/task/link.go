@@ -1,6 +1,7 @@
 package task
 
 import (
+	"errors"
 	"net/url"
 	"strings"
 	"unicode"
@@ -12,6 +13,11 @@ import (
 var linkSchemes = map[string]bool{
 	"http": true, "https": true, "ftp": true, "ftps": true, "sftp": true, "ssh": true, "git": true,
 	"mailto": false, "tel": false, "urn": false, "doi": false,
+}
+
+// linkExamples show what stands behind the schemes that have no host.
+var linkExamples = map[string]string{
+	"mailto": "name@example.com", "tel": "+15550100", "urn": "isbn:9780131103627", "doi": "10.1000/182",
 }
 
 const linkSchemeNames = "https, http, mailto, ftp, ftps, sftp, ssh, git, tel, urn, doi"
@@ -40,6 +46,10 @@ func linkProblem(link string) string {
 		return shown(link) + " holds a space or a control character: write it percent-encoded, as %20"
 	}
 	u, err := url.Parse(link)
+	var escape url.EscapeError
+	if errors.As(err, &escape) {
+		return shown(link) + " has a percent sign without two hexadecimal digits: write it as %25"
+	}
 	if err != nil {
 		return shown(link) + " is no URL: write it as in https://example.com/page"
 	}
@@ -53,7 +63,7 @@ func linkProblem(link string) string {
 	case needsHost && u.Hostname() == "":
 		return shown(link) + " names no host: write it as in " + u.Scheme + "://example.com/page"
 	case !needsHost && u.Opaque == "":
-		return shown(link) + " says nothing behind " + u.Scheme + ": — complete it, or leave it out"
+		return shown(link) + " names nothing: write it as in " + u.Scheme + ":" + linkExamples[u.Scheme]
 	}
 	return ""
 }

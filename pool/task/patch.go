@@ -80,7 +80,7 @@ func (p Patch) Check(l Limits) (Patch, Violations) {
 		p.Status = new(*p.Status)
 	}
 	p.Reason = reasonRule(&l).read(&v, "reason", p.Reason)
-	p.HistoryEntry = readPresent(&v, historyRule(&l), "history_entry", p.HistoryEntry)
+	p.HistoryEntry = readPresent(&v, historyRule, "history_entry", p.HistoryEntry)
 	return p, v
 }
 
@@ -109,13 +109,11 @@ func clearable(rule textRule) textRule {
 	return rule
 }
 
-// historyRule has the whole log's cap for one entry, which is generous: whether
-// the line fits is for [HistoryFits] to say.
-func historyRule(l *Limits) textRule {
-	return textRule{
-		max: l.HistoryLength, required: true,
-		ifEmpty: "write what was done, or leave it out", ifLong: "shorten it, or put it into a comment",
-	}
+// historyRule sets no length of its own: whether the line fits into the log is
+// for [HistoryFits] to say.
+var historyRule = textRule{
+	max: LimitCeiling, required: true,
+	ifEmpty: "write what was done, or leave it out", ifLong: "shorten it, or put it into a comment",
 }
 
 // checkSettable refuses what nobody can set, whatever the task's status is.

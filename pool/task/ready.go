@@ -21,7 +21,8 @@ type Check struct {
 	Holds bool
 	// Detail says what is so, and where the check fails, what to do.
 	Detail string
-	// Related are the ids of tasks in the way, Members those of members.
+	// Related are the ids of tasks in the way, Members those of members. They
+	// may be the task's own slices: read only.
 	Related []string
 	Members []string
 }
@@ -105,7 +106,7 @@ func tellDependencies(t *Task, _ string, c *Check) {
 	switch n := len(t.Unfinished); {
 	case n > 0:
 		c.Related = t.Unfinished
-		c.Detail = fmt.Sprintf("%s not done: %s: finish them first, or remove them", countOf(n, "dependency is", "dependencies are"), strings.Join(firstIDs(t.Unfinished), ", "))
+		c.Detail = "the task depends on " + plural(n, "task") + " not done yet: " + strings.Join(firstIDs(t.Unfinished), ", ") + ": do that first, or remove the dependency"
 	case len(t.Dependencies) > 0:
 		c.Detail = "all dependencies are done"
 	default:
@@ -120,13 +121,6 @@ func firstIDs(ids []string) []string {
 		return ids
 	}
 	return append(ids[:most:most], fmt.Sprintf("and %d more", len(ids)-most))
-}
-
-func countOf(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }
 
 func tellNotBefore(t *Task, _ string, c *Check) {
@@ -152,7 +146,7 @@ func tellUnheld(t *Task, actor string, c *Check) {
 		c.Detail = "you hold the task already, since " + t.HeldAt.UTC().Format(time.RFC3339) + ": go on with it"
 		return
 	}
-	c.Detail = t.Holder + " holds the task since " + t.HeldAt.UTC().Format(time.RFC3339) + ": take another one"
+	c.Detail = t.Holder + " has held the task since " + t.HeldAt.UTC().Format(time.RFC3339) + ": take another one"
 }
 
 func tellAssignee(t *Task, actor string, c *Check) {

@@ -29,8 +29,9 @@ type Task struct {
 	Dependencies []string
 	// Unfinished are those of Dependencies that are not done, in the same order.
 	Unfinished []string
-	// HistoryCount and HistoryLength count progress entries and the code points
-	// of their rendered lines.
+	// HistoryCount counts the progress entries, HistoryLength the code points of
+	// their rendered lines ([HistoryLine]) together, line breaks between them
+	// excluded.
 	HistoryCount  int
 	HistoryLength int
 	// EventCount counts the events of the thread.
