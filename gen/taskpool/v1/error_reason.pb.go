@@ -24,11 +24,13 @@ const (
 // ErrorReason is what went wrong, for programs. Every error carries exactly one
 // google.rpc.ErrorInfo: `domain` is "taskpool", `reason` is the name of one of
 // these values without ERROR_REASON_, `metadata` has the keys named here (those
-// that apply). Names and keys stay for ever; new ones may come. The text of an
+// that apply). Names and keys stay for ever. The text of an
 // error is for people and agents and may change.
 //
-// In metadata, lists are joined by ",", instants are RFC 3339, and statuses are
-// lower-case words ("in_progress").
+// In metadata, `task` is the key of the task it is about ("T-12"), lists are
+// joined by ",", instants are RFC 3339, and statuses are lower-case words
+// ("in_progress"). New keys may come. An example shows the metadata, or a text
+// where there is none.
 type ErrorReason int32
 
 const (
@@ -56,13 +58,13 @@ const (
 	// NOT_FOUND. No task of the pool has this id, key or prefix, or it is not
 	// yours to see.
 	//
-	// Metadata: id (as given), pool, field.
-	// Example: {"id": "T-99", "pool": "default", "field": "id"}
+	// Metadata: name (as given), field.
+	// Example: {"name": "T-99", "field": "id"}
 	ErrorReason_ERROR_REASON_TASK_NOT_FOUND ErrorReason = 4
 	// NOT_FOUND. There is no such pool, or it is not yours to see.
 	//
-	// Metadata: pool.
-	// Example: {"pool": "defualt"}
+	// Metadata: name.
+	// Example: {"name": "defualt"}
 	ErrorReason_ERROR_REASON_POOL_NOT_FOUND ErrorReason = 5
 	// NOT_FOUND. The name means no member. ListMembers tells who there is.
 	//
@@ -71,149 +73,148 @@ const (
 	ErrorReason_ERROR_REASON_MEMBER_NOT_FOUND ErrorReason = 6
 	// INVALID_ARGUMENT. A prefix fits several tasks. Use more of the id.
 	//
-	// Metadata: id (as given), candidate_ids, field.
-	// Example: {"id": "5a1f0c2e", "candidate_ids": "5a1f0c2e-…,5a1f0c2e-…"}
+	// Metadata: name (as given), field, candidates.
+	// Example: {"name": "5a1f0c2e", "candidates": "5a1f0c2e-…,5a1f0c2e-…"}
 	ErrorReason_ERROR_REASON_REFERENCE_AMBIGUOUS ErrorReason = 7
 	// INVALID_ARGUMENT. A bare name fits several members. Use the id.
 	//
-	// Metadata: name, candidate_ids, field.
-	// Example: {"name": "ci", "candidate_ids": "agent:ci,ext:ci"}
+	// Metadata: name, field, candidates.
+	// Example: {"name": "ci", "candidates": "agent:ci,ext:ci"}
 	ErrorReason_ERROR_REASON_MEMBER_AMBIGUOUS ErrorReason = 8
 	// FAILED_PRECONDITION. Another holds it. Don't try again: take another task,
 	// or ask the holder.
 	//
-	// Metadata: task_id, holder, since, expires_at (absent: no lease).
-	// Example: {"task_id": "5a1f0c2e-…", "holder": "agent:bob", "since":
+	// Metadata: task, holder, since, expires_at (absent: no lease).
+	// Example: {"task": "T-12", "holder": "agent:bob", "since":
 	// "2026-01-02T03:04:05Z"}
 	ErrorReason_ERROR_REASON_HELD ErrorReason = 9
 	// FAILED_PRECONDITION. The hold that the request relied on is over: expired,
 	// released, or taken away. Stop working; what you have can go into a comment.
 	//
-	// Metadata: task_id, holder, since, expires_at (of who holds it now, if
-	// anyone).
-	// Example: {"task_id": "5a1f0c2e-…", "holder": "agent:carol", "since":
+	// Metadata: task, and of who holds it now, if anyone: holder, since,
+	// expires_at.
+	// Example: {"task": "T-12", "holder": "agent:carol", "since":
 	// "2026-01-02T03:04:05Z", "expires_at": "2026-01-02T03:09:05Z"}
 	ErrorReason_ERROR_REASON_HOLD_LOST ErrorReason = 10
 	// FAILED_PRECONDITION. From its status the task can't be moved there.
 	//
-	// Metadata: task_id, from, to, allowed (the moves that are possible now);
-	// graph_id, graph_status, not_before where they are in the way.
-	// Example: {"task_id": "5a1f0c2e-…", "from": "review", "to": "in_progress",
-	// "allowed": "ready,done,cancelled"}
+	// Metadata: allowed (what the caller could set now).
+	// Example: {"allowed": "ready,done,cancelled"}
 	ErrorReason_ERROR_REASON_MOVE_NOT_ALLOWED ErrorReason = 11
 	// FAILED_PRECONDITION. Dependencies are not done. Do them first, or remove
 	// them.
 	//
-	// Metadata: task_id, unfinished_ids.
-	// Example: {"task_id": "5a1f0c2e-…", "unfinished_ids": "77b0a9d3-…"}
+	// Metadata: related_ids (those dependencies), allowed.
+	// Example: {"related_ids": "77b0a9d3-…"}
 	ErrorReason_ERROR_REASON_DEPENDENCIES_UNFINISHED ErrorReason = 12
 	// FAILED_PRECONDITION. The dependency or parent would close a circle, be it
 	// the task itself.
 	//
-	// Metadata: path (begins and ends with the same task; "ref:NAME" for one not
-	// yet created).
-	// Example: {"path": "ref:a,ref:b,5a1f0c2e-…,ref:a"}
+	// Metadata: path (keys; begins and ends with the same task, "ref:NAME" where it
+	// is not yet created).
+	// Example: {"path": "ref:a,ref:b,T-12,ref:a"}
 	ErrorReason_ERROR_REASON_CYCLE ErrorReason = 13
 	// FAILED_PRECONDITION. The task depends on it already, or the request names it
 	// twice.
 	//
-	// Metadata: task_id, dependency_id.
-	// Example: {"task_id": "5a1f0c2e-…", "dependency_id": "77b0a9d3-…"}
+	// Metadata: related_ids (that dependency).
+	// Example: {"related_ids": "77b0a9d3-…"}
 	ErrorReason_ERROR_REASON_DUPLICATE_DEPENDENCY ErrorReason = 14
 	// FAILED_PRECONDITION. An id to remove is not a dependency of the task.
 	//
-	// Metadata: task_id, dependency_id.
-	// Example: {"task_id": "5a1f0c2e-…", "dependency_id": "77b0a9d3-…"}
+	// Metadata: related_ids (that task).
+	// Example: {"related_ids": "77b0a9d3-…"}
 	ErrorReason_ERROR_REASON_DEPENDENCY_NOT_FOUND ErrorReason = 15
-	// INVALID_ARGUMENT. PENDING and FAILED are never set by hand.
+	// INVALID_ARGUMENT. PENDING and FAILED are never set by hand; READY puts a task
+	// back. Comes with a google.rpc.BadRequest, as INVALID_FIELD does, if there is
+	// nothing else wrong.
 	//
-	// Metadata: status, allowed.
-	// Example: {"status": "pending", "allowed":
-	// "ready,in_progress,review,blocked,done,cancelled"}
+	// Metadata: field.
+	// Example: {"field": "status"}
 	ErrorReason_ERROR_REASON_STATUS_DERIVED ErrorReason = 16
 	// FAILED_PRECONDITION. This move needs a reason.
 	//
-	// Metadata: task_id, from, to.
-	// Example: {"task_id": "5a1f0c2e-…", "from": "ready", "to": "blocked"}
+	// Metadata: allowed.
+	// Example: {"allowed": "in_progress,blocked,done,cancelled"}
 	ErrorReason_ERROR_REASON_REASON_REQUIRED ErrorReason = 17
 	// FAILED_PRECONDITION. A parent with open children can't be closed. Close them
 	// first.
 	//
-	// Metadata: task_id, open_child_ids.
-	// Example: {"task_id": "5a1f0c2e-…", "open_child_ids": "77b0a9d3-…"}
+	// Metadata: related_ids (the open children), allowed.
+	// Example: {"related_ids": "77b0a9d3-…"}
 	ErrorReason_ERROR_REASON_CHILDREN_OPEN ErrorReason = 18
 	// FAILED_PRECONDITION. A closed task gets no children. Reopen it, or choose
 	// another parent.
 	//
-	// Metadata: parent_id, status.
-	// Example: {"parent_id": "5a1f0c2e-…", "status": "done"}
+	// Metadata: related_ids (the parent).
+	// Example: {"related_ids": "5a1f0c2e-…"}
 	ErrorReason_ERROR_REASON_PARENT_CLOSED ErrorReason = 19
 	// FAILED_PRECONDITION. The task, or one below it, would be too deep.
 	//
-	// Metadata: parent_id, limit.
-	// Example: {"parent_id": "5a1f0c2e-…", "limit": "3"}
+	// Metadata: none.
+	// Example: "the task would lie at depth 4; this pool nests at most 3 deep".
 	ErrorReason_ERROR_REASON_DEPTH_EXCEEDED ErrorReason = 20
 	// FAILED_PRECONDITION. The parent would have too many children.
 	//
-	// Metadata: parent_id, limit.
-	// Example: {"parent_id": "5a1f0c2e-…", "limit": "20"}
+	// Metadata: related_ids (the parent).
+	// Example: {"related_ids": "5a1f0c2e-…"}
 	ErrorReason_ERROR_REASON_CHILDREN_EXCEEDED ErrorReason = 21
 	// FAILED_PRECONDITION. The task would have too many dependencies. Put a task
 	// between that gathers them.
 	//
-	// Metadata: task_id, limit.
-	// Example: {"task_id": "5a1f0c2e-…", "limit": "200"}
+	// Metadata: none.
+	// Example: "T-12 would have 201 dependencies; this pool allows 200".
 	ErrorReason_ERROR_REASON_DEPENDENCIES_EXCEEDED ErrorReason = 22
 	// FAILED_PRECONDITION. Too many tasks would depend on one.
 	//
-	// Metadata: task_id (the one depended on), limit.
-	// Example: {"task_id": "77b0a9d3-…", "limit": "1000"}
+	// Metadata: related_ids (the one depended on).
+	// Example: {"related_ids": "77b0a9d3-…"}
 	ErrorReason_ERROR_REASON_DEPENDENTS_EXCEEDED ErrorReason = 23
 	// FAILED_PRECONDITION. The history would be too long. Comment instead.
 	//
-	// Metadata: task_id, limit, length (now).
-	// Example: {"task_id": "5a1f0c2e-…", "limit": "10000", "length": "9990"}
+	// Metadata: none.
+	// Example: "the history would be 10,012 characters long; this pool allows
+	// 10,000".
 	ErrorReason_ERROR_REASON_HISTORY_FULL ErrorReason = 24
 	// FAILED_PRECONDITION. The thread takes no more comments and progress. What
 	// moves the task goes on.
 	//
-	// Metadata: task_id, limit.
-	// Example: {"task_id": "5a1f0c2e-…", "limit": "20000"}
+	// Metadata: none.
+	// Example: "the thread of T-12 has 20,000 events, the most this pool keeps".
 	ErrorReason_ERROR_REASON_THREAD_FULL ErrorReason = 25
 	// FAILED_PRECONDITION. Tasks depend on the one to delete. Remove those
 	// dependencies first.
 	//
-	// Metadata: task_id, dependent_ids (at most 20).
-	// Example: {"task_id": "5a1f0c2e-…", "dependent_ids": "77b0a9d3-…"}
+	// Metadata: related_ids (those that depend on it).
+	// Example: {"related_ids": "77b0a9d3-…"}
 	ErrorReason_ERROR_REASON_HAS_DEPENDENTS ErrorReason = 26
 	// FAILED_PRECONDITION. The task to delete has children. Delete or move them
 	// first.
 	//
-	// Metadata: task_id, child_ids (at most 20).
-	// Example: {"task_id": "5a1f0c2e-…", "child_ids": "77b0a9d3-…"}
+	// Metadata: related_ids (the children).
+	// Example: {"related_ids": "77b0a9d3-…"}
 	ErrorReason_ERROR_REASON_HAS_CHILDREN ErrorReason = 27
 	// ALREADY_EXISTS. There is a pool of this name.
 	//
-	// Metadata: pool.
-	// Example: {"pool": "web"}
+	// Metadata: none.
+	// Example: "there is a pool 'web' already".
 	ErrorReason_ERROR_REASON_POOL_EXISTS ErrorReason = 28
-	// INVALID_ARGUMENT. `confirm_name` is not the name of the pool to clear.
+	// FAILED_PRECONDITION. `confirm_name` is not the name of the pool to clear.
 	//
-	// Metadata: pool.
-	// Example: {"pool": "web"}
+	// Metadata: none.
+	// Example: "confirm_name is 'wbe', the pool is 'web'".
 	ErrorReason_ERROR_REASON_CONFIRMATION_MISMATCH ErrorReason = 29
 	// PERMISSION_DENIED. The actor may not; others may.
 	//
-	// Metadata: actor, who_may (member ids, and the words filer, assignee, holder,
-	// reviewer, operator), task_id.
-	// Example: {"actor": "agent:bob", "who_may": "filer,operator", "task_id":
-	// "5a1f0c2e-…"}
+	// Metadata: action (in words), who_may (member ids, and the words filer,
+	// assignee, holder, reviewer, operator, anyone).
+	// Example: {"action": "edit the title of T-12", "who_may": "filer,operator"}
 	ErrorReason_ERROR_REASON_NOT_PERMITTED ErrorReason = 30
 	// ABORTED. The task changed since it was read. Read it again, look, and send
 	// the change for its new version if it still makes sense.
 	//
-	// Metadata: task_id, expected, current.
-	// Example: {"task_id": "5a1f0c2e-…", "expected": "3", "current": "5"}
+	// Metadata: task, expected, current.
+	// Example: {"task": "T-12", "expected": "3", "current": "5"}
 	ErrorReason_ERROR_REASON_VERSION_MISMATCH ErrorReason = 31
 	// ALREADY_EXISTS. The request_id was used for other content. Take a new one
 	// for each new request.
@@ -230,116 +231,118 @@ const (
 	// RESOURCE_EXHAUSTED. Too many mutations wait. A google.rpc.RetryInfo says
 	// when to try again.
 	//
-	// Metadata: limit.
-	// Example: {"limit": "4096"}
+	// Metadata: none.
+	// Example: "4,096 changes wait already; try again in 100 ms".
 	ErrorReason_ERROR_REASON_QUEUE_FULL ErrorReason = 34
 	// RESOURCE_EXHAUSTED. The request would change too much at once. Waiting
 	// doesn't help: split it.
 	//
-	// Metadata: changes, limit_changes, bytes, limit_bytes.
-	// Example: {"changes": "10412", "limit_changes": "10000"}
+	// Metadata: none.
+	// Example: "this change is too large: 10,412 tasks would change; split
+	// it".
 	ErrorReason_ERROR_REASON_REVISION_TOO_LARGE ErrorReason = 35
 	// RESOURCE_EXHAUSTED. Too many tasks in one request. Split it.
 	//
-	// Metadata: size, limit.
-	// Example: {"size": "12000", "limit": "10000"}
+	// Metadata: none.
+	// Example: "12,000 tasks in one request; at most 10,000".
 	ErrorReason_ERROR_REASON_BATCH_TOO_LARGE ErrorReason = 36
 	// RESOURCE_EXHAUSTED. Too many watches are open. A google.rpc.RetryInfo says
 	// when to try again.
 	//
-	// Metadata: limit.
-	// Example: {"limit": "1000"}
+	// Metadata: none.
+	// Example: "1,000 watches are open; try again in 5 s".
 	ErrorReason_ERROR_REASON_WATCHERS_EXCEEDED ErrorReason = 37
 	// RESOURCE_EXHAUSTED. The caller asks too often. A google.rpc.RetryInfo says
 	// when to try again.
 	//
-	// Metadata: limit (requests a second).
-	// Example: {"limit": "200"}
+	// Metadata: none.
+	// Example: "more than 200 requests a second; try again in 1 s".
 	ErrorReason_ERROR_REASON_RATE_LIMITED ErrorReason = 38
 	// UNAVAILABLE. The server is stopping. Connect again and repeat, with the same
 	// request_id; a watch goes on after its last cursor.
 	//
 	// Metadata: none.
-	// Example: {}
+	// Example: "the server is shutting down; connect again".
 	ErrorReason_ERROR_REASON_DRAINING ErrorReason = 39
 	// UNAVAILABLE. The store can't be reached; nothing was changed. Try again
 	// later.
 	//
 	// Metadata: none.
-	// Example: {}
+	// Example: "the store takes no changes now (reads go on)".
 	ErrorReason_ERROR_REASON_STORE_UNAVAILABLE ErrorReason = 40
 	// UNAVAILABLE. Nobody knows whether the mutation is on disk. Repeat it with
 	// the same request_id: it happens once.
 	//
-	// Metadata: request_id.
-	// Example: {"request_id": "0c8be9f2-…"}
+	// Metadata: none.
+	// Example: "whether this was stored is not known; repeat it with the same
+	// request_id".
 	ErrorReason_ERROR_REASON_COMMIT_UNKNOWN ErrorReason = 41
 	// UNIMPLEMENTED. This version does not honour this part of the contract yet,
 	// and does not pretend to.
 	//
-	// Metadata: feature.
-	// Example: {"feature": "GraphService.PlanGraph"}
+	// Metadata: feature, field.
+	// Example: {"feature": "review", "field": "task.reviewer"}
 	ErrorReason_ERROR_REASON_NOT_AVAILABLE_YET ErrorReason = 42
 	// FAILED_PRECONDITION. A reviewer other than the actor has to say so. Hand the
 	// work in, to REVIEW.
 	//
-	// Metadata: task_id, reviewer (empty: any member that never executed it).
-	// Example: {"task_id": "5a1f0c2e-…", "reviewer": "agent:carol"}
+	// Metadata: task, reviewer (empty: any member that never executed it).
+	// Example: {"task": "T-12", "reviewer": "agent:carol"}
 	ErrorReason_ERROR_REASON_REVIEW_REQUIRED ErrorReason = 43
 	// FAILED_PRECONDITION. There is a newer hand-in or attempt than the one named.
 	// Read the task again.
 	//
-	// Metadata: task_id, submission or attempt (as given), current.
-	// Example: {"task_id": "5a1f0c2e-…", "submission": "1", "current": "2"}
+	// Metadata: task, expected (as given), current.
+	// Example: {"task": "T-12", "expected": "1", "current": "2"}
 	ErrorReason_ERROR_REASON_STALE_SUBMISSION ErrorReason = 44
 	// FAILED_PRECONDITION. The task has a contract whose gate has to pass first.
 	// Hand the work in with SubmitTask.
 	//
-	// Metadata: task_id, attempt.
-	// Example: {"task_id": "5a1f0c2e-…", "attempt": "1"}
+	// Metadata: task.
+	// Example: {"task": "T-12"}
 	ErrorReason_ERROR_REASON_GATE_REQUIRED ErrorReason = 45
 	// FAILED_PRECONDITION. The contract can't be changed any more: the task was
 	// claimed once, or it is of a graph.
 	//
-	// Metadata: task_id.
-	// Example: {"task_id": "5a1f0c2e-…"}
+	// Metadata: task.
+	// Example: {"task": "T-12"}
 	ErrorReason_ERROR_REASON_CONTRACT_FIXED ErrorReason = 46
 	// UNAUTHENTICATED. The credential is missing, wrong, expired or revoked.
 	//
 	// Metadata: none.
-	// Example: {}
+	// Example: "the token was revoked".
 	ErrorReason_ERROR_REASON_UNAUTHENTICATED ErrorReason = 47
 	// INTERNAL. A fault of the server. Its log says more.
 	//
 	// Metadata: none.
-	// Example: {}
+	// Example: "internal error".
 	ErrorReason_ERROR_REASON_INTERNAL ErrorReason = 48
 	// FAILED_PRECONDITION. Nobody could ever pass the task: the only reviewer is
 	// the only one who may execute it. Name another of the two.
 	//
-	// Metadata: task_id (absent: not yet created), reviewer.
+	// Metadata: reviewer.
 	// Example: {"reviewer": "agent:bob"}
 	ErrorReason_ERROR_REASON_NO_ELIGIBLE_REVIEWER ErrorReason = 49
 	// NOT_FOUND. The pool has no such graph, or none at all.
 	//
-	// Metadata: graph_id (as given), pool.
-	// Example: {"graph_id": "tg-1", "pool": "default"}
+	// Metadata: name (as given).
+	// Example: {"name": "tg-1"}
 	ErrorReason_ERROR_REASON_GRAPH_NOT_FOUND ErrorReason = 50
 	// NOT_FOUND. The task's thread has no such event.
 	//
-	// Metadata: task_id, event_id.
-	// Example: {"task_id": "5a1f0c2e-…", "event_id": "17"}
+	// Metadata: name (its id).
+	// Example: {"name": "17"}
 	ErrorReason_ERROR_REASON_EVENT_NOT_FOUND ErrorReason = 51
 	// NOT_FOUND. There is no such token.
 	//
-	// Metadata: token_id.
-	// Example: {"token_id": "tok-17"}
+	// Metadata: name (its id).
+	// Example: {"name": "tok-17"}
 	ErrorReason_ERROR_REASON_TOKEN_NOT_FOUND ErrorReason = 52
 	// FAILED_PRECONDITION. A pool can be restored only while it is empty. Clear it
 	// first, or restore into a new one.
 	//
-	// Metadata: pool.
-	// Example: {"pool": "web"}
+	// Metadata: none.
+	// Example: "the pool 'web' has 12 tasks; only an empty one can be restored".
 	ErrorReason_ERROR_REASON_POOL_NOT_EMPTY ErrorReason = 53
 )
 
