@@ -1,0 +1,94 @@
+package pool
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"github.com/taskpool-dev/taskpool/pool/store"
+	"github.com/taskpool-dev/taskpool/pool/task"
+)
+
+// Delete takes a task and its thread out for good. Only the operator may, and
+// not while a task depends on it or it has children. Its key is never reused.
+func (p *Pool) Delete(ctx context.Context, r Request, id string, expectedVersion int64) (Result, error) {
+	if r.Actor != task.Operator {
+		return Result{}, &DeniedError{Action: "delete tasks", May: []string{"the operator (human)"}}
+	}
+	return p.mutate(ctx, "DeleteTask", r, func(tx *tx) ([]string, string, error) {
+		n, err := tx.find("", id)
+		if err != nil {
+			return nil, "", err
+		}
+		t := n.task
+		if expectedVersion != 0 && expectedVersion != t.Version {
+			return nil, "", &VersionError{Key: t.Key(), Expected: expectedVersion, Current: t.Version}
+		}
+		if len(n.dependents) > 0 {
+			return nil, "", &RuleError{Reason: ReasonHasDependents, Related: n.dependents, Message: fmt.Sprintf(
+				"%s can't be deleted: %s depend on it; remove those dependencies first, or cancel the task instead", t.Key(), naming(tx, n.dependents))}
+		}
+		if len(n.children) > 0 {
+			return nil, "", &RuleError{Reason: ReasonHasChildren, Related: n.children, Message: fmt.Sprintf(
+				"%s can't be deleted: it has children: %s; delete or move them first", t.Key(), naming(tx, n.children))}
+		}
+		if t.ParentID != "" {
+			tx.count(t.ParentID, t.ID, t.Status, task.StatusUnspecified)
+			tx.emit(t.ParentID, tx.actor, task.EventSubtask, "", task.SubtaskDetail{ChildID: t.ID, Change: task.SubtaskRemoved})
+		}
+		tx.remove(t.ID)
+		return nil, "", nil
+	})
+}
+
+// Clear takes every task of the pool out and begins a new epoch, so that every
+// cursor of before is expired. Only the operator may, and has to repeat the
+// pool's name. Keys go on counting.
+func (p *Pool) Clear(ctx context.Context, r Request, confirm string) (Result, error) {
+	if r.Actor != task.Operator {
+		return Result{}, &DeniedError{Action: "clear a pool", May: []string{"the operator (human)"}}
+	}
+	if confirm != p.name {
+		return Result{}, &RuleError{Reason: ReasonConfirmation, Message: fmt.Sprintf(
+			"confirm_name: is %q; repeat the pool's name, %q, to clear it of all its tasks", confirm, p.name)}
+	}
+	var out Result
+	j := &job{ctx: ctx, ledger: p, alone: true}
+	j.run = func(o overlay, revision int64, now time.Time) (*store.Commit, error) {
+		batch := o.(*poolOverlay)
+		out = Result{}
+		key := requestKey{r.Actor, "ClearPool", r.ID}
+		if old := batch.layer.request(key); r.ID != "" && old != nil && old.current(now) {
+			return nil, p.replay(batch.layer, old, r, &out)
+		}
+		fresh := newState()
+		fresh.marks = marks{number: p.state.number, event: p.state.event}
+		tx := newTx(p, newLayer(fresh, fresh.marks), r.Actor, revision, now)
+		tx.published = fresh
+		tx.epoch = newEpoch()
+		if r.ID != "" {
+			tx.asked = &request{key: key, digest: r.Digest}
+		}
+		commit, err := tx.seal()
+		if err != nil {
+			return nil, err
+		}
+		commit.Reset = true
+		batch.fresh, batch.layer = fresh, tx.layer
+		out.Cursor = p.cursorIn(&layer{epoch: tx.epoch, last: store.Head{Revision: revision, Nonce: tx.nonce}}, revision)
+		return commit, nil
+	}
+	if err := p.writer.do(j); err != nil {
+		return Result{}, err
+	}
+	return out, nil
+}
+
+// newEpoch is a name that no other history has.
+func newEpoch() string {
+	b := make([]byte, 8)
+	_, _ = rand.Read(b) // never fails
+	return hex.EncodeToString(b)
+}

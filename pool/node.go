@@ -1,0 +1,68 @@
+package pool
+
+import (
+	"iter"
+
+	"github.com/taskpool-dev/taskpool/pool/task"
+)
+
+// node is a task with what the pool knows around it. Immutable once it is in a
+// layer or a state that others read; the slices are shared between versions.
+type node struct {
+	task *task.Task
+	// thread is append-only: later versions may share its array beyond len.
+	thread []*task.Event
+	// dependents and children are ids, in the order they came.
+	dependents []string
+	children   []string
+	// order is the node's place in an order in which every task comes after
+	// what it needs: its dependencies and its children.
+	order int64
+	// token is that of the hold there is now, "" when there is none.
+	token string
+}
+
+// needs yields what must be closed before n can be: dependencies and children.
+func (n *node) needs() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, id := range n.task.Dependencies {
+			if !yield(id) {
+				return
+			}
+		}
+		for _, id := range n.children {
+			if !yield(id) {
+				return
+			}
+		}
+	}
+}
+
+// neededBy yields who needs n: dependents and the parent.
+func (n *node) neededBy() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, id := range n.dependents {
+			if !yield(id) {
+				return
+			}
+		}
+		if n.task.ParentID != "" {
+			yield(n.task.ParentID)
+		}
+	}
+}
+
+// with and without return new slices; shared arrays are never written.
+func with(ids []string, id string) []string {
+	return append(ids[:len(ids):len(ids)], id)
+}
+
+func without(ids []string, id string) []string {
+	out := make([]string, 0, len(ids))
+	for _, have := range ids {
+		if have != id {
+			out = append(out, have)
+		}
+	}
+	return out
+}

@@ -1,0 +1,206 @@
+package pool
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/taskpool-dev/taskpool/pool/feed"
+	"github.com/taskpool-dev/taskpool/pool/store"
+	"github.com/taskpool-dev/taskpool/pool/task"
+)
+
+// Pool is one namespace of tasks: its own limits, lock, revisions and feed. It
+// belongs to a [Registry], which opens and closes it. Safe for concurrent use.
+type Pool struct {
+	name    string
+	limits  task.Limits
+	rules   task.Rules
+	created time.Time
+	codec   Codec
+	store   store.Store
+	writer  *writer
+	alarm   *alarm
+
+	// mu guards state. The writer alone changes it, so it reads it unlocked.
+	mu    sync.RWMutex
+	state *state
+
+	// viewMu guards view, the newest snapshot taken.
+	viewMu sync.Mutex
+	view   *snapshot
+}
+
+// Name is the pool's name.
+func (p *Pool) Name() string { return p.name }
+
+// Limits are those captured when the pool was opened.
+func (p *Pool) Limits() task.Limits { return p.limits }
+
+// Rules are the pool's settings.
+func (p *Pool) Rules() task.Rules { return p.rules }
+
+// CreatedAt is when the pool was created, zero for one that needed no creation.
+func (p *Pool) CreatedAt() time.Time { return p.created }
+
+// Cursor is the position after the pool's newest commit.
+func (p *Pool) Cursor() feed.Cursor {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return cursorAt(p.state)
+}
+
+func cursorAt(s *state) feed.Cursor {
+	return feed.Cursor{Epoch: s.epoch, Revision: s.head.Revision, Nonce: s.head.Nonce}
+}
+
+// Counts returns how many tasks have each status.
+func (p *Pool) Counts() map[task.Status]int64 {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	counts := map[task.Status]int64{}
+	for _, s := range task.Statuses() {
+		counts[s] = int64(p.state.byStatus[s].Len())
+	}
+	return counts
+}
+
+// heads is the head of the published state, for those who are not the writer.
+func (p *Pool) heads() store.Head {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return p.state.head
+}
+
+// The writer's side: Pool is a ledger.
+
+func (p *Pool) log() string { return poolLog(p.name) }
+
+func (p *Pool) published() store.Head { return p.state.head }
+
+func (p *Pool) begin() overlay { return &poolOverlay{pool: p, layer: newLayer(p.state, p.state.marks)} }
+
+// poolOverlay is a batch's changes to one pool.
+type poolOverlay struct {
+	pool  *Pool
+	layer *layer
+	// fresh replaces the whole state, where a commit reset the log.
+	fresh *state
+}
+
+func (o *poolOverlay) publish(head store.Head) {
+	p := o.pool
+	p.mu.Lock()
+	if o.fresh != nil {
+		p.state = o.fresh
+	}
+	p.state.merge(o.layer, head)
+	next, waits := p.state.waiting.Min()
+	p.mu.Unlock()
+	p.alarm.set(next.until, waits)
+}
+
+// outcome is what a mutation's run leaves for its caller.
+type outcome struct {
+	Result
+	// cursor's revision and nonce are of the commit, or of the head it saw.
+	cursor feed.Cursor
+}
+
+// Result is the answer to a mutation.
+type Result struct {
+	// Tasks are the tasks it was about, in request order, as they are after it;
+	// nil where they are gone.
+	Tasks []*Detail
+	// Token is that of the hold it began, else "".
+	Token string
+	// Cursor is the position after the mutation.
+	Cursor feed.Cursor
+	// Replayed: the request was answered before; Token and Cursor are the first
+	// answer's, Tasks are as they are now.
+	Replayed bool
+}
+
+// mutate runs one mutation: run makes its changes in the tx and returns the ids
+// of the tasks that the answer shows, and the token of a hold it began.
+func (p *Pool) mutate(ctx context.Context, method string, r Request, run func(*tx) (ids []string, token string, err error)) (Result, error) {
+	var out Result
+	j := &job{ctx: ctx, ledger: p}
+	j.run = func(o overlay, revision int64, now time.Time) (*store.Commit, error) {
+		batch := o.(*poolOverlay).layer
+		out = Result{}
+		key := requestKey{r.Actor, method, r.ID}
+		if r.ID != "" {
+			if old := batch.request(key); old != nil && old.current(now) {
+				return nil, p.replay(batch, old, r, &out)
+			}
+		}
+		tx := newTx(p, batch, r.Actor, revision, now)
+		ids, token, err := run(tx)
+		if err != nil {
+			return nil, err
+		}
+		if r.ID != "" {
+			tx.asked = &request{key: key, digest: r.Digest, ids: ids, token: token}
+		}
+		commit, err := tx.seal()
+		if err != nil {
+			return nil, err
+		}
+		out.Token = token
+		for _, id := range ids {
+			out.Tasks = append(out.Tasks, detailOf(tx.node(id)))
+		}
+		if commit == nil {
+			out.Cursor = p.cursorIn(batch, revision-1)
+			return nil, nil
+		}
+		batch.absorb(tx.layer)
+		batch.last = store.Head{Revision: revision, Nonce: tx.nonce, At: now}
+		out.Cursor = p.cursorIn(batch, revision)
+		return commit, nil
+	}
+	if err := p.writer.do(j); err != nil {
+		return Result{}, err
+	}
+	return out, nil
+}
+
+// cursorIn is the position in a batch at its newest commit, which is revision.
+func (p *Pool) cursorIn(batch *layer, revision int64) feed.Cursor {
+	c := cursorAt(p.state)
+	if batch.epoch != "" {
+		c.Epoch = batch.epoch
+	}
+	if batch.last.Revision == revision {
+		c.Revision, c.Nonce = revision, batch.last.Nonce
+	}
+	return c
+}
+
+// replay answers a request that was answered before.
+func (p *Pool) replay(batch *layer, old *request, r Request, out *Result) error {
+	if old.digest != r.Digest {
+		return &ReusedError{RequestID: r.ID}
+	}
+	out.Replayed, out.Token = true, old.token
+	epoch := p.state.epoch
+	if batch.epoch != "" {
+		epoch = batch.epoch
+	}
+	out.Cursor = feed.Cursor{Epoch: epoch, Revision: old.revision, Nonce: old.nonce}
+	for _, id := range old.ids {
+		n := batch.node(id)
+		if n == nil {
+			if len(old.ids) == 1 {
+				return &NotFoundError{Reason: ReasonTaskNotFound, What: "task", Name: id}
+			}
+			continue
+		}
+		if old.token != "" && n.token != old.token {
+			return holdLost(n)
+		}
+		out.Tasks = append(out.Tasks, detailOf(n))
+	}
+	return nil
+}

@@ -1,0 +1,171 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/taskpool-dev/taskpool/pool/store"
+	"github.com/taskpool-dev/taskpool/pool/task"
+)
+
+// catchUp publishes what others appended since the published head, one commit
+// at a time. Where the store no longer has those commits, the state is loaded
+// anew.
+func (p *Pool) catchUp(ctx context.Context) error {
+	for c, err := range p.store.Commits(ctx, p.log(), p.state.head.Revision+1) {
+		if errors.Is(err, store.ErrCompacted) {
+			return p.reload(ctx)
+		}
+		if err != nil {
+			return err
+		}
+		o := p.begin().(*poolOverlay)
+		if c.Reset {
+			o.fresh = newState()
+			o.fresh.marks = p.state.marks
+			o.layer = newLayer(o.fresh, o.fresh.marks)
+		}
+		if err := o.layer.replay(c, p.codec); err != nil {
+			return fmt.Errorf("pool %s: revision %d: %w", p.name, c.Revision, err)
+		}
+		o.publish(store.Head{Revision: c.Revision, Nonce: c.Nonce, At: c.At})
+	}
+	return nil
+}
+
+func (p *Pool) reload(ctx context.Context) error {
+	fresh, _, err := load(ctx, p.store, p.log(), p.codec)
+	if err != nil {
+		return err
+	}
+	(&poolOverlay{pool: p, fresh: fresh, layer: newLayer(fresh, fresh.marks)}).publish(fresh.head)
+	return nil
+}
+
+// replay takes in the facts of a commit. It validates nothing and reads no
+// clock: facts are what has become.
+func (l *layer) replay(c store.Commit, codec Codec) error {
+	told := map[int64]*task.Task{}
+	for _, f := range c.Facts {
+		if f.Key.Kind != kindTask || f.Gone {
+			continue
+		}
+		t, err := codec.DecodeTask(f.Value)
+		if err != nil {
+			return err
+		}
+		if l.node(t.ID) == nil {
+			// All new tasks first, so that each has the others to have edges to.
+			l.add(&task.Task{ID: t.ID, Number: t.Number, Status: t.Status}, len(t.Dependencies) > 0)
+		}
+		told[f.Key.ID] = t
+	}
+	for _, f := range c.Facts {
+		if err := l.replayFact(f, codec, told); err != nil {
+			return err
+		}
+	}
+	for _, t := range told {
+		l.recount(t.ID)
+	}
+	return nil
+}
+
+func (l *layer) replayFact(f store.Fact, codec Codec, told map[int64]*task.Task) error {
+	switch f.Key.Kind {
+	case kindMeta:
+		meta, err := decodeRecord[metaRecord](f.Value)
+		if err != nil {
+			return err
+		}
+		l.epoch = meta.Epoch
+		l.number, l.event = max(l.number, meta.LastNumber), max(l.event, meta.LastEvent)
+	case kindTask:
+		if f.Gone {
+			if n := l.numbered(f.Key.ID); n != nil {
+				l.drop(n)
+			}
+			return nil
+		}
+		t := told[f.Key.ID]
+		old := l.node(t.ID).task
+		t.HistoryLength, t.EventCount, t.AssignedByClaim = old.HistoryLength, old.EventCount, old.AssignedByClaim
+		t.ChildrenOpen = old.ChildrenOpen
+		l.adopt(t)
+	case kindEvent:
+		n := l.numbered(f.Key.ID)
+		if f.Gone || n == nil {
+			return nil
+		}
+		e, err := codec.DecodeEvent(f.Value)
+		if err != nil {
+			return err
+		}
+		n = l.own(n.task.ID)
+		n.hear(e)
+		l.event = max(l.event, e.ID)
+	case kindClaim:
+		n := l.numbered(f.Key.ID)
+		if n == nil {
+			return nil
+		}
+		var claim claimRecord
+		if !f.Gone {
+			var err error
+			if claim, err = decodeRecord[claimRecord](f.Value); err != nil {
+				return err
+			}
+		}
+		n = l.own(n.task.ID)
+		n.task = n.task.Clone()
+		n.token, n.task.AssignedByClaim = claim.Token, claim.AssignedByClaim
+	case kindRequest:
+		if f.Gone {
+			return nil // it is past its time, or the queue's own bound finds it
+		}
+		r, err := decodeRecord[requestRecord](f.Value)
+		if err != nil {
+			return err
+		}
+		l.remember(r.request(f.Key.ID))
+	}
+	return nil
+}
+
+// hear adds an event of the store's to the thread of a node that the caller may
+// change.
+func (n *node) hear(e *task.Event) {
+	n.thread = append(n.thread[:len(n.thread):len(n.thread)], e)
+	n.task = n.task.Clone()
+	n.task.EventCount = len(n.thread)
+	if e.Kind == task.EventProgress {
+		n.task.HistoryLength += task.Length(task.HistoryLine(e.At, e.Body))
+	}
+}
+
+// recount sets what a task's parent, and the task itself, know of open children.
+// The other counts are facts.
+func (l *layer) recount(id string) {
+	n := l.node(id)
+	if n == nil {
+		return
+	}
+	for _, at := range []string{id, n.task.ParentID} {
+		p := l.node(at)
+		if at == "" || p == nil {
+			continue
+		}
+		open := 0
+		for _, child := range p.children {
+			if c := l.node(child); c != nil && !c.task.Closed() {
+				open++
+			}
+		}
+		if open != p.task.ChildrenOpen {
+			p = l.own(at)
+			p.task = p.task.Clone()
+			p.task.ChildrenOpen = open
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package pool
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/taskpool-dev/taskpool/pool/task"
+)
+
+// The checks and refusals that more than one mutation needs.
+
+func invalid(field, format string, args ...any) error {
+	var v task.Violations
+	v.Add(field, format, args...)
+	return &InvalidError{Reason: ReasonInvalidField, Violations: v}
+}
+
+func tooLarge(format string, args ...any) error {
+	return &QuotaError{Reason: ReasonRevisionTooLarge, Message: fmt.Sprintf("this change is too large: "+format+"; split it", args...)}
+}
+
+func tooDeep(field string, depth, limit int) error {
+	return &RuleError{Reason: ReasonDepthExceeded, Message: fmt.Sprintf(
+		"%s: the task would lie at depth %d; this pool nests at most %d deep; choose a parent higher up", field, depth, limit)}
+}
+
+// cycleError shows a cycle; names has the first name last, too.
+func cycleError(field string, names []string) error {
+	return &RuleError{Reason: ReasonCycle, Path: names, Message: fmt.Sprintf(
+		"%s: this would close a cycle: %s; take one of these edges out", field, strings.Join(names, " → "))}
+}
+
+func duplicateDependency(field, name, id string) error {
+	return &RuleError{Reason: ReasonDuplicateDependency, Related: []string{id}, Message: fmt.Sprintf(
+		"%s: it already depends on %s; name each dependency once", field, name)}
+}
+
+// keys are the short names of tasks, for people.
+func keys(in ground, ids []string) []string {
+	keys := make([]string, len(ids))
+	for i, id := range ids {
+		if n := in.node(id); n != nil {
+			keys[i] = n.task.Key()
+		} else {
+			keys[i] = id
+		}
+	}
+	return keys
+}
+
+// naming joins the keys of tasks, not more than a reader takes in.
+func naming(in ground, ids []string) string {
+	const most = 10
+	s := strings.Join(keys(in, ids[:min(len(ids), most)]), ", ")
+	if len(ids) > most {
+		s += fmt.Sprintf(" and %d more", len(ids)-most)
+	}
+	return s
+}
+
+// givenUp tells of dependencies that nobody will finish as they are.
+func givenUp(in ground, unfinished []string) string {
+	var stuck []string
+	for _, id := range unfinished {
+		if s := in.node(id).task.Status; s == task.Cancelled || s == task.Failed {
+			stuck = append(stuck, in.node(id).task.Key()+" is "+s.String())
+		}
+	}
+	if len(stuck) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(stuck, ", ") + ": reopen it or remove it)"
+}
+
+// roomForDependent refuses one dependent too many.
+func (tx *tx) roomForDependent(field, dep string) error {
+	n := tx.node(dep)
+	if len(n.dependents) < tx.limits.Dependents {
+		return nil
+	}
+	return &RuleError{Reason: ReasonDependentsExceeded, Related: []string{dep}, Message: fmt.Sprintf(
+		"%s: %d tasks already depend on %s, the most this pool allows; let one task gather several of them", field, len(n.dependents), n.task.Key())}
+}
+
+// adoptable says whether a task may get one more child.
+func (tx *tx) adoptable(field, parent string, force bool) error {
+	n := tx.node(parent)
+	switch {
+	case n.task.Closed() && !force:
+		return &RuleError{Reason: ReasonParentClosed, Related: []string{parent}, Message: fmt.Sprintf(
+			"%s: %s is %s; reopen it first, or choose another parent", field, n.task.Key(), n.task.Status)}
+	case len(n.children) >= tx.limits.Children:
+		return &RuleError{Reason: ReasonChildrenExceeded, Related: []string{parent}, Message: fmt.Sprintf(
+			"%s: %s already has %d children, the most this pool allows; put a task between", field, n.task.Key(), len(n.children))}
+	}
+	return nil
+}
+
+// noteGivenUp tells a task's thread of dependencies that will not be done.
+func (tx *tx) noteGivenUp(id string, dependencies []string) {
+	for _, dep := range dependencies {
+		if n := tx.node(dep); n.task.Status == task.Cancelled || n.task.Status == task.Failed {
+			tx.emit(id, task.SystemPool, task.EventDependency, "", task.DependencyDetail{GivenUp: dep})
+		}
+	}
+}
+
+// threadOpen refuses to add to a thread that is full. The moves of a task and
+// what the pool derives are never refused for it.
+func (tx *tx) threadOpen(t *task.Task) error {
+	if t.EventCount < tx.limits.EventsPerTask {
+		return nil
+	}
+	return &RuleError{Reason: ReasonThreadFull, Message: fmt.Sprintf(
+		"the thread of %s has %d events, the most this pool keeps; close it and go on in a new task", t.Key(), t.EventCount)}
+}
+
+func heldBy(n *node) error {
+	return &HeldError{Key: n.task.Key(), Holder: n.task.Holder, Since: n.task.HeldAt}
+}
+
+func holdLost(n *node) error {
+	e := &HoldLostError{Key: n.task.Key(), Holder: n.task.Holder}
+	if n.task.Holder != "" {
+		e.Since = n.task.HeldAt
+	}
+	return e
+}
+
+// holds says whether the actor works on the task. A token that is carried must
+// be that of the hold, whatever the actor's name; without one the name counts,
+// as this version's holds have no lease.
+func (tx *tx) holds(n *node, token string) (bool, error) {
+	switch {
+	case token != "" && token != n.token:
+		return false, holdLost(n)
+	case token != "":
+		return true, nil
+	}
+	return n.task.Holder != "" && n.task.Holder == tx.actor, nil
+}

@@ -1,0 +1,206 @@
+package pool
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/taskpool-dev/taskpool/pool/task"
+)
+
+// Update is a change that a member wants made to one task.
+type Update struct {
+	// ID names the task: an id, a key, or a unique prefix.
+	ID string
+	// ExpectedVersion refuses the change when the task has another; 0: any.
+	ExpectedVersion int64
+	// HoldToken, when carried, must be that of the task's hold.
+	HoldToken string
+	task.Patch
+}
+
+// Update changes one task, in the order edit, dependencies, parent, assignment,
+// status, history: all of it in one revision, or nothing. One that changes
+// nothing makes no revision.
+//
+// Errors, in the order they are looked for: *InvalidError, *NotFoundError,
+// *VersionError, *HoldLostError, *HeldError, *DeniedError, *RuleError.
+func (p *Pool) Update(ctx context.Context, r Request, u Update) (Result, error) {
+	patch, violations := u.Check(p.limits)
+	if len(violations) > 0 {
+		return Result{}, &InvalidError{Reason: ReasonInvalidField, Violations: violations}
+	}
+	return p.mutate(ctx, "UpdateTask", r, func(tx *tx) ([]string, string, error) {
+		n, err := tx.find("", u.ID)
+		if err != nil {
+			return nil, "", err
+		}
+		if u.ExpectedVersion != 0 && u.ExpectedVersion != n.task.Version {
+			return nil, "", &VersionError{Key: n.task.Key(), Expected: u.ExpectedVersion, Current: n.task.Version}
+		}
+		c := updating{tx: tx, id: n.task.ID, token: u.HoldToken, patch: patch}
+		if c.holds, err = tx.holds(n, u.HoldToken); err != nil {
+			return nil, "", err
+		}
+		for _, step := range []func() error{c.edit, c.dependencies, c.reparent, c.assign, c.move, c.record} {
+			if err := step(); err != nil {
+				return nil, "", err
+			}
+		}
+		return []string{c.id}, c.began, nil
+	})
+}
+
+// updating is an update under way.
+type updating struct {
+	*tx
+	id    string
+	token string
+	// holds: the actor works on the task now.
+	holds bool
+	patch task.Patch
+	// began is the token of a hold that this update began.
+	began string
+}
+
+func (c *updating) task() *task.Task { return c.node(c.id).task }
+
+// actor is who asks, as the table of moves sees it.
+func (c *updating) who() task.Actor { return task.Actor{ID: c.tx.actor, Holds: c.holds} }
+
+func (c *updating) operator() bool { return c.tx.actor == task.Operator }
+
+// edit changes text, plan, labels and not_before.
+func (c *updating) edit() error {
+	before := c.task()
+	if v := c.patch.CheckLabels(before, c.limits); len(v) > 0 {
+		return &InvalidError{Reason: ReasonInvalidField, Violations: v}
+	}
+	edited, fields := c.patch.Edit(before)
+	if len(fields) == 0 {
+		return nil
+	}
+	if err := c.mayEdit(before, fields); err != nil {
+		return err
+	}
+	if err := c.threadOpen(before); err != nil {
+		return err
+	}
+	set, removed := c.patch.LabelChanges(before)
+	*c.editAs(c.id) = *edited
+	c.emit(c.id, c.tx.actor, task.EventEdited, "", task.EditedDetail{Fields: fields, SetLabels: set, RemovedLabels: removed})
+	if slices.Contains(fields, "not_before") {
+		c.unsettle(c.id)
+	}
+	return nil
+}
+
+// mayEdit keeps the pool's edit rule: title and body by filer and operator, the
+// plan by the holder too.
+func (c *updating) mayEdit(t *task.Task, fields []string) error {
+	if c.rules.EditRule == task.EditByAnyone || c.operator() || c.tx.actor == t.CreatedBy {
+		return nil
+	}
+	briefing := slices.ContainsFunc(fields, func(f string) bool { return f == "title" || f == "body" })
+	if c.holds && !briefing {
+		return nil
+	}
+	may := []string{t.CreatedBy + " (who filed it)", "the operator (human)"}
+	if !briefing {
+		may = append(may, "its holder")
+	}
+	return &DeniedError{Action: "change " + strings.Join(fields, ", ") + " of " + t.Key(), May: may}
+}
+
+// assign hands the task to another member or to nobody.
+func (c *updating) assign() error {
+	if c.patch.Assignee == nil {
+		return nil
+	}
+	to, err := resolveMember("assignee", *c.patch.Assignee, c.tx.actor)
+	if err != nil {
+		return err
+	}
+	t := c.task()
+	if to == t.Assignee {
+		return nil
+	}
+	if t.Closed() {
+		return c.refuse(ReasonMoveNotAllowed, "%s is %s; reopen it before it is assigned", t.Key(), t.Status)
+	}
+	if by := c.tx.actor; !c.holds && t.Assignee != "" && by != t.CreatedBy && by != t.Assignee && !c.operator() {
+		return &DeniedError{Action: "assign " + t.Key(), May: present(t.Assignee+" (assigned)", t.CreatedBy+" (who filed it)", "the operator (human)")}
+	}
+	from := t.Assignee
+	t = c.editAs(c.id)
+	t.Assignee = to
+	c.setToken(c.id, c.node(c.id).token, false)
+	if t.Status == task.InProgress {
+		c.release("assigned to another")
+	}
+	c.emit(c.id, c.tx.actor, task.EventAssigned, "", task.AssignedDetail{From: from, To: to})
+	return nil
+}
+
+// dropHold ends the hold there is, if any.
+func (c *updating) dropHold() {
+	t := c.editAs(c.id)
+	t.Holder, t.HeldAt, t.Lease = "", zeroTime, 0
+	c.setToken(c.id, "", t.AssignedByClaim)
+	c.holds = false
+}
+
+// beginHold makes the actor the holder, and the assignee where there was none.
+func (c *updating) beginHold() {
+	t := c.editAs(c.id)
+	byClaim := t.AssignedByClaim
+	if t.Assignee == "" {
+		t.Assignee, byClaim = c.tx.actor, true
+	}
+	t.Holder, t.HeldAt, t.Lease = c.tx.actor, c.now, 0
+	c.began = uuid.NewString()
+	c.setToken(c.id, c.began, byClaim)
+	c.holds = true
+}
+
+// release ends the hold and sends the work back.
+func (c *updating) release(reason string) {
+	t := c.editAs(c.id)
+	holder := t.Holder
+	c.dropHold()
+	c.setStatus(c.id, c.openStatus(t))
+	c.emit(c.id, c.tx.actor, task.EventReleased, reason, task.ReleasedDetail{Holder: holder, Reason: reason})
+}
+
+// takeBack undoes an assignment that a claim made.
+func (c *updating) takeBack() {
+	t := c.editAs(c.id)
+	if t.AssignedByClaim {
+		t.Assignee = ""
+		c.setToken(c.id, c.node(c.id).token, false)
+	}
+}
+
+// record appends to the progress log.
+func (c *updating) record() error {
+	if c.patch.HistoryEntry == nil {
+		return nil
+	}
+	t := c.task()
+	if err := c.threadOpen(t); err != nil {
+		return err
+	}
+	line := task.HistoryLine(c.now, *c.patch.HistoryEntry)
+	if !task.HistoryFits(t.HistoryLength, t.HistoryCount, line, c.limits) {
+		return c.refuse(ReasonHistoryFull,
+			"history_entry: the progress log of %s has %d characters of %d; this entry does not fit; shorten it, or record the rest in a new task",
+			t.Key(), t.HistoryLength, c.limits.HistoryLength)
+	}
+	t = c.editAs(c.id)
+	t.HistoryLength += task.Length(line)
+	t.HistoryCount++
+	c.emit(c.id, c.tx.actor, task.EventProgress, *c.patch.HistoryEntry, nil)
+	return nil
+}
