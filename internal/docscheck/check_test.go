@@ -15,8 +15,8 @@ func TestCheck(t *testing.T) {
 	}{
 		{name: "nothing to check", files: map[string]string{"a.txt": "[x](nowhere)"}},
 		{name: "links that lead somewhere", files: map[string]string{
-			"a.md":     "[b](docs/b.md) [c](docs/b.md#two-words) [d](#a) <https://x> [e](https://x/y)\n# A",
-			"docs/b.md": "# Two words\n[up](../a.md \"title\") ![i](/docs/i.png)\n\n[ref]: ../a.md#a",
+			"a.md":       "[b](docs/b.md) [c](docs/b.md#two-words) [d](#a) <https://x> [e](https://x/y)\n# A",
+			"docs/b.md":  "# Two words\n[up](../a.md \"title\") ![i](/docs/i.png)\n\n[ref]: ../a.md#a",
 			"docs/i.png": "",
 		}},
 		{
