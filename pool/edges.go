@@ -40,7 +40,7 @@ func (c *updating) dependencies() error {
 	if err := c.threadOpen(c.task()); err != nil {
 		return err
 	}
-	c.emit(c.id, c.tx.actor, task.EventDependency, "", task.DependencyDetail{Added: added, Removed: removed})
+	c.emit(c.id, c.actor, task.EventDependency, "", task.DependencyDetail{Added: added, Removed: removed})
 	c.noteGivenUp(c.id, added)
 	c.unsettle(c.id)
 	return nil
@@ -115,7 +115,7 @@ func (c *updating) reparent() error {
 		c.leave(c.id, old)
 		t.ParentID = ""
 		c.count(old, c.id, t.Status, task.StatusUnspecified)
-		c.emit(old, c.tx.actor, task.EventSubtask, "", task.SubtaskDetail{ChildID: c.id, Change: task.SubtaskRemoved})
+		c.emit(old, c.actor, task.EventSubtask, "", task.SubtaskDetail{ChildID: c.id, Change: task.SubtaskRemoved})
 	}
 	depth := 0
 	if parent != "" {
@@ -128,10 +128,10 @@ func (c *updating) reparent() error {
 		t.ParentID = parent
 		c.join(c.id, parent)
 		c.count(parent, c.id, task.StatusUnspecified, t.Status)
-		c.emit(parent, c.tx.actor, task.EventSubtask, "", task.SubtaskDetail{ChildID: c.id, Change: task.SubtaskAdded})
+		c.emit(parent, c.actor, task.EventSubtask, "", task.SubtaskDetail{ChildID: c.id, Change: task.SubtaskAdded})
 		depth = c.node(parent).task.Depth + 1
 	}
-	c.emit(c.id, c.tx.actor, task.EventEdited, "", task.EditedDetail{Fields: []string{"parent_id"}})
+	c.emit(c.id, c.actor, task.EventEdited, "", task.EditedDetail{Fields: []string{"parent_id"}})
 	return c.deepen(c.id, depth)
 }
 
@@ -149,7 +149,7 @@ func (c *updating) deepen(id string, depth int) error {
 		if c.node(at.id).task.Depth == at.depth {
 			continue
 		}
-		c.tx.edit(at.id).Depth = at.depth
+		c.edit(at.id).Depth = at.depth
 		for _, child := range c.node(at.id).children {
 			todo = append(todo, step{child, at.depth + 1})
 		}

@@ -37,7 +37,7 @@ func (c *updating) stay(t *task.Task) error {
 	n := c.node(c.id)
 	switch t.Status {
 	case task.InProgress:
-		if !c.holds || (c.token == "" && c.tx.actor == task.Anonymous) {
+		if !c.holds || (c.token == "" && c.actor == task.Anonymous) {
 			return heldBy(n)
 		}
 		c.began = n.token
@@ -50,7 +50,7 @@ func (c *updating) stay(t *task.Task) error {
 			return err
 		}
 		c.editAs(c.id).BlockedReason = c.patch.Reason
-		c.emit(c.id, c.tx.actor, task.EventStatus, "", task.StatusDetail{From: task.Blocked, To: task.Blocked, Reason: c.patch.Reason})
+		c.emit(c.id, c.actor, task.EventStatus, "", task.StatusDetail{From: task.Blocked, To: task.Blocked, Reason: c.patch.Reason})
 	}
 	return nil
 }
@@ -163,11 +163,11 @@ func (c *updating) make(t *task.Task, m task.Move, forced []string) {
 	switch m.To {
 	case task.InProgress:
 		if reopens {
-			c.emit(c.id, c.tx.actor, task.EventStatus, "", task.StatusDetail{From: from, To: task.Ready, Reason: reason})
+			c.emit(c.id, c.actor, task.EventStatus, "", task.StatusDetail{From: from, To: task.Ready, Reason: reason})
 		}
 		c.beginHold()
 		c.setStatus(c.id, task.InProgress)
-		c.emit(c.id, c.tx.actor, task.EventClaimed, "", task.ClaimedDetail{Holder: c.tx.actor})
+		c.emit(c.id, c.actor, task.EventClaimed, "", task.ClaimedDetail{Holder: c.actor})
 		return
 	case task.Ready:
 		c.setStatus(c.id, c.openStatus(t))
@@ -177,7 +177,7 @@ func (c *updating) make(t *task.Task, m task.Move, forced []string) {
 	if m.To == task.Blocked {
 		t.BlockedReason = reason
 	}
-	c.emit(c.id, c.tx.actor, task.EventStatus, "", task.StatusDetail{
+	c.emit(c.id, c.actor, task.EventStatus, "", task.StatusDetail{
 		From: from, To: t.Status, Reason: reason, Forced: len(forced) > 0, OpenChildren: forced,
 	})
 }

@@ -44,7 +44,7 @@ func (p *Pool) Update(ctx context.Context, r Request, u Update) (Result, error) 
 		if c.holds, err = tx.holds(n, u.HoldToken); err != nil {
 			return nil, "", err
 		}
-		for _, step := range []func() error{c.edit, c.dependencies, c.reparent, c.assign, c.move, c.record} {
+		for _, step := range []func() error{c.editFields, c.dependencies, c.reparent, c.assign, c.move, c.record} {
 			if err := step(); err != nil {
 				return nil, "", err
 			}
@@ -68,12 +68,12 @@ type updating struct {
 func (c *updating) task() *task.Task { return c.node(c.id).task }
 
 // actor is who asks, as the table of moves sees it.
-func (c *updating) who() task.Actor { return task.Actor{ID: c.tx.actor, Holds: c.holds} }
+func (c *updating) who() task.Actor { return task.Actor{ID: c.actor, Holds: c.holds} }
 
-func (c *updating) operator() bool { return c.tx.actor == task.Operator }
+func (c *updating) operator() bool { return c.actor == task.Operator }
 
-// edit changes text, plan, labels and not_before.
-func (c *updating) edit() error {
+// editFields changes text, plan, labels and not_before.
+func (c *updating) editFields() error {
 	before := c.task()
 	if v := c.patch.CheckLabels(before, c.limits); len(v) > 0 {
 		return &InvalidError{Reason: ReasonInvalidField, Violations: v}
@@ -90,7 +90,7 @@ func (c *updating) edit() error {
 	}
 	set, removed := c.patch.LabelChanges(before)
 	*c.editAs(c.id) = *edited
-	c.emit(c.id, c.tx.actor, task.EventEdited, "", task.EditedDetail{Fields: fields, SetLabels: set, RemovedLabels: removed})
+	c.emit(c.id, c.actor, task.EventEdited, "", task.EditedDetail{Fields: fields, SetLabels: set, RemovedLabels: removed})
 	if slices.Contains(fields, "not_before") {
 		c.unsettle(c.id)
 	}
@@ -100,7 +100,7 @@ func (c *updating) edit() error {
 // mayEdit keeps the pool's edit rule: title and body by filer and operator, the
 // plan by the holder too.
 func (c *updating) mayEdit(t *task.Task, fields []string) error {
-	if c.rules.EditRule == task.EditByAnyone || c.operator() || c.tx.actor == t.CreatedBy {
+	if c.rules.EditRule == task.EditByAnyone || c.operator() || c.actor == t.CreatedBy {
 		return nil
 	}
 	briefing := slices.ContainsFunc(fields, func(f string) bool { return f == "title" || f == "body" })
@@ -119,7 +119,7 @@ func (c *updating) assign() error {
 	if c.patch.Assignee == nil {
 		return nil
 	}
-	to, err := resolveMember("assignee", *c.patch.Assignee, c.tx.actor)
+	to, err := resolveMember("assignee", *c.patch.Assignee, c.actor)
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (c *updating) assign() error {
 	if t.Closed() {
 		return c.refuse(ReasonMoveNotAllowed, "%s is %s; reopen it before it is assigned", t.Key(), t.Status)
 	}
-	if by := c.tx.actor; !c.holds && t.Assignee != "" && by != t.CreatedBy && by != t.Assignee && !c.operator() {
+	if by := c.actor; !c.holds && t.Assignee != "" && by != t.CreatedBy && by != t.Assignee && !c.operator() {
 		return &DeniedError{Action: "assign " + t.Key(), May: present(t.Assignee+" (assigned)", t.CreatedBy+" (who filed it)", "the operator (human)")}
 	}
 	from := t.Assignee
@@ -140,7 +140,7 @@ func (c *updating) assign() error {
 	if t.Status == task.InProgress {
 		c.release("assigned to another")
 	}
-	c.emit(c.id, c.tx.actor, task.EventAssigned, "", task.AssignedDetail{From: from, To: to})
+	c.emit(c.id, c.actor, task.EventAssigned, "", task.AssignedDetail{From: from, To: to})
 	return nil
 }
 
@@ -157,9 +157,9 @@ func (c *updating) beginHold() {
 	t := c.editAs(c.id)
 	byClaim := t.AssignedByClaim
 	if t.Assignee == "" {
-		t.Assignee, byClaim = c.tx.actor, true
+		t.Assignee, byClaim = c.actor, true
 	}
-	t.Holder, t.HeldAt, t.Lease = c.tx.actor, c.now, 0
+	t.Holder, t.HeldAt, t.Lease = c.actor, c.now, 0
 	c.began = uuid.NewString()
 	c.setToken(c.id, c.began, byClaim)
 	c.holds = true
@@ -171,7 +171,7 @@ func (c *updating) release(reason string) {
 	holder := t.Holder
 	c.dropHold()
 	c.setStatus(c.id, c.openStatus(t))
-	c.emit(c.id, c.tx.actor, task.EventReleased, reason, task.ReleasedDetail{Holder: holder, Reason: reason})
+	c.emit(c.id, c.actor, task.EventReleased, reason, task.ReleasedDetail{Holder: holder, Reason: reason})
 }
 
 // takeBack undoes an assignment that a claim made.
@@ -201,6 +201,6 @@ func (c *updating) record() error {
 	t = c.editAs(c.id)
 	t.HistoryLength += task.Length(line)
 	t.HistoryCount++
-	c.emit(c.id, c.tx.actor, task.EventProgress, *c.patch.HistoryEntry, nil)
+	c.emit(c.id, c.actor, task.EventProgress, *c.patch.HistoryEntry, nil)
 	return nil
 }
