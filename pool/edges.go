@@ -158,7 +158,7 @@ func (c *updating) deepen(id string, depth int) error {
 }
 
 // refuse is a rule error that shows the moves allowed now.
-func (c *updating) refuse(reason Reason, format string, args ...any) error {
+func (c *updating) refuse(reason Reason, format string, args ...any) *RuleError {
 	return &RuleError{Reason: reason, Message: fmt.Sprintf(format, args...), Allowed: c.allowed()}
 }
 

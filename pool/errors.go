@@ -15,7 +15,7 @@ type Reason string
 const (
 	ReasonInvalidField           Reason = "INVALID_FIELD"
 	ReasonMalformedCursor        Reason = "MALFORMED_CURSOR"
-	ReasonPageTokenMismatch      Reason = "PAGE_TOKEN_MISMATCH"
+	ReasonPageTokenMismatch      Reason = "PAGE_TOKEN_MISMATCH" //nolint:gosec // no credential
 	ReasonTaskNotFound           Reason = "TASK_NOT_FOUND"
 	ReasonPoolNotFound           Reason = "POOL_NOT_FOUND"
 	ReasonMemberNotFound         Reason = "MEMBER_NOT_FOUND"
@@ -55,7 +55,7 @@ const (
 	ReasonNotAvailableYet        Reason = "NOT_AVAILABLE_YET"
 )
 
-// InvalidError: the request is wrong whatever the state is; every violation is
+// InvalidError says: the request is wrong whatever the state is; every violation is
 // listed.
 type InvalidError struct {
 	Reason     Reason
@@ -64,7 +64,7 @@ type InvalidError struct {
 
 func (e *InvalidError) Error() string { return e.Violations.Error() }
 
-// NotFoundError: there is none such, or it is not the caller's to see.
+// NotFoundError says: there is none such, or it is not the caller's to see.
 type NotFoundError struct {
 	Reason Reason
 	// What is "task", "pool" or "member"; Name is what was asked for; Field is
@@ -86,7 +86,7 @@ func (e *NotFoundError) Error() string {
 	return fmt.Sprintf("%sthere is no %s %q", at, e.What, e.Name)
 }
 
-// AmbiguousError: a short form fits several; Candidates lists them.
+// AmbiguousError says: a short form fits several; Candidates lists them.
 type AmbiguousError struct {
 	Reason      Reason
 	Name, Field string
@@ -97,7 +97,7 @@ func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("%s: %q fits several: %s; name one of them in full", orSubject(e.Field), e.Name, list(e.Candidates))
 }
 
-// HeldError: another member works on the task.
+// HeldError says: another member works on the task.
 type HeldError struct {
 	Key, Holder string
 	Since       time.Time
@@ -109,7 +109,7 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("%s is held by %s since %s; take another task, or ask %s to release it", e.Key, e.Holder, stamp(e.Since), e.Holder)
 }
 
-// HoldLostError: the hold token that was carried is not, or no longer, that of
+// HoldLostError says: the hold token that was carried is not, or no longer, that of
 // the task's hold.
 type HoldLostError struct {
 	Key string
@@ -126,7 +126,7 @@ func (e *HoldLostError) Error() string {
 	return fmt.Sprintf("this hold of %s is over; %s holds it since %s; stop the work it was for", e.Key, e.Holder, stamp(e.Since))
 }
 
-// RuleError: the task's state forbids it.
+// RuleError says: the task's state forbids it.
 type RuleError struct {
 	Reason  Reason
 	Message string
@@ -139,7 +139,7 @@ type RuleError struct {
 
 func (e *RuleError) Error() string { return e.Message }
 
-// DeniedError: who the caller is forbids it. May says who may.
+// DeniedError says: who the caller is forbids it. May says who may.
 type DeniedError struct {
 	Action string
 	May    []string
@@ -149,7 +149,7 @@ func (e *DeniedError) Error() string {
 	return fmt.Sprintf("you may not %s; %s may", e.Action, list(e.May))
 }
 
-// VersionError: expected_version is not the task's.
+// VersionError says: expected_version is not the task's.
 type VersionError struct {
 	Key               string
 	Expected, Current int64
@@ -159,21 +159,21 @@ func (e *VersionError) Error() string {
 	return fmt.Sprintf("%s has version %d, not %d: someone changed it; read it again and decide anew", e.Key, e.Current, e.Expected)
 }
 
-// ReusedError: the request_id was used for another request.
+// ReusedError says: the request_id was used for another request.
 type ReusedError struct{ RequestID string }
 
 func (e *ReusedError) Error() string {
 	return fmt.Sprintf("request_id %q was used for a different request; use a new one for a new request", e.RequestID)
 }
 
-// ExistsError: there is a pool of that name.
+// ExistsError says: there is a pool of that name.
 type ExistsError struct{ Name string }
 
 func (e *ExistsError) Error() string {
 	return fmt.Sprintf("name: there is a pool %q already; use it, or choose another name", e.Name)
 }
 
-// CursorError: the cursor is not one of this history, or lies outside of what
+// CursorError says: the cursor is not one of this history, or lies outside of what
 // is kept.
 type CursorError struct {
 	// Oldest and Head are cursors: the first usable one and the newest.
@@ -184,7 +184,7 @@ func (e *CursorError) Error() string {
 	return "the cursor is expired or of another history; list again and go on from the cursor of that answer"
 }
 
-// QuotaError: a bound was met.
+// QuotaError says: a bound was met.
 type QuotaError struct {
 	Reason  Reason
 	Message string
@@ -194,7 +194,7 @@ type QuotaError struct {
 
 func (e *QuotaError) Error() string { return e.Message }
 
-// UnavailableError: the service can't do it now.
+// UnavailableError says: the service can't do it now.
 type UnavailableError struct {
 	Reason Reason
 	// Cause is for the log, never for the caller.
@@ -214,7 +214,7 @@ func (e *UnavailableError) Error() string {
 // Unwrap returns the cause.
 func (e *UnavailableError) Unwrap() error { return e.Cause }
 
-// LaterError: a part of the contract that this version does not honour, and so
+// LaterError says: a part of the contract that this version does not honour, and so
 // refuses.
 type LaterError struct {
 	// Feature names it: "review", "contracts", "leases"; Field is where it was

@@ -98,7 +98,6 @@ func (f Filter) wanted() []task.Status {
 // simple says whether the statuses decide alone, so that an index can count.
 func (p *predicate) simple() bool {
 	f := p.Filter
-	f.Statuses, f.IncludeClosed = nil, false
 	return f.ClosedSince.IsZero() && !f.Available && !f.Claimable && len(f.Priorities) == 0 && len(f.Types) == 0 &&
 		f.Assignee == "" && !f.Unassigned && f.Holder == "" && f.Reviewer == "" && f.CreatedBy == "" &&
 		f.ParentID == "" && !f.TopLevel && len(f.Labels) == 0 && f.Text == ""

@@ -76,7 +76,7 @@ func (c *updating) inTheWay(t *task.Task) error {
 		return c.refuse(ReasonDependenciesUnfinished, "status: %s waits until %s; change not_before to start it sooner", t.Key(), stamp(t.NotBefore))
 	}
 	e := c.refuse(ReasonDependenciesUnfinished, "status: %s waits for %s; finish them first, or remove the dependency%s",
-		t.Key(), naming(c, t.Unfinished), givenUp(c, t.Unfinished)).(*RuleError)
+		t.Key(), naming(c, t.Unfinished), givenUp(c, t.Unfinished))
 	e.Related = t.Unfinished
 	return e
 }
@@ -116,8 +116,8 @@ func (c *updating) conditions(t *task.Task, m task.Move) (forced []string, err e
 		return nil, c.refuse(ReasonReasonRequired, "reason: is required to set %s to %s; say why", t.Key(), m.To)
 	}
 	if t.Closed() && t.ParentID != "" && !m.To.Closed() {
-		if p := c.node(t.ParentID); p != nil && p.task.Closed() && !(c.patch.Force && c.operator()) {
-			e := c.refuse(ReasonParentClosed, "status: the parent of %s, %s, is %s; reopen %s first", t.Key(), p.task.Key(), p.task.Status, p.task.Key()).(*RuleError)
+		if p := c.node(t.ParentID); p != nil && p.task.Closed() && (!c.patch.Force || !c.operator()) {
+			e := c.refuse(ReasonParentClosed, "status: the parent of %s, %s, is %s; reopen %s first", t.Key(), p.task.Key(), p.task.Status, p.task.Key())
 			e.Related = []string{t.ParentID}
 			return nil, e
 		}
@@ -139,7 +139,7 @@ func (c *updating) pastChildren(t *task.Task) ([]string, error) {
 		}
 		return nil, &DeniedError{Action: "force " + t.Key() + " closed over open children", May: []string{"the operator (human)"}}
 	}
-	e := c.refuse(ReasonChildrenOpen, "status: %s has open children: %s; close or cancel them first, or move them elsewhere", t.Key(), naming(c, open)).(*RuleError)
+	e := c.refuse(ReasonChildrenOpen, "status: %s has open children: %s; close or cancel them first, or move them elsewhere", t.Key(), naming(c, open))
 	e.Related = open
 	return nil, e
 }

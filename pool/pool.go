@@ -100,13 +100,6 @@ func (o *poolOverlay) publish(head store.Head) {
 	p.alarm.set(next.until, waits)
 }
 
-// outcome is what a mutation's run leaves for its caller.
-type outcome struct {
-	Result
-	// cursor's revision and nonce are of the commit, or of the head it saw.
-	cursor feed.Cursor
-}
-
 // Result is the answer to a mutation.
 type Result struct {
 	// Tasks are the tasks it was about, in request order, as they are after it;

@@ -77,7 +77,7 @@ func Open(ctx context.Context, cfg Config) (*Registry, error) {
 	r.report(systemLog, damage)
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	r.writer.probe = r.probe
-	go r.writer.loop()
+	go r.writer.loop() //nolint:contextcheck // it outlives the call; Close ends it
 	r.work.Go(r.closeIdle)
 	if cfg.Store.Shared() {
 		r.work.Go(func() { r.follow(r.ctx, r.catalog, r.catalog.heads) })
@@ -132,7 +132,7 @@ func (r *Registry) Acquire(ctx context.Context, name string) (p *Pool, release f
 	if e == nil {
 		e = &entry{ready: make(chan struct{})}
 		r.open[name] = e
-		r.work.Go(func() { r.openEntry(e, info) })
+		r.work.Go(func() { r.openEntry(e, info) }) //nolint:contextcheck // opened for all who wait, not for this caller
 	}
 	e.users++
 	r.mu.Unlock()
