@@ -130,9 +130,15 @@ func TestLabelCountOfTheResult(t *testing.T) {
 		had  int
 		ok   bool
 	}{
-		{"to below", one, 1, true}, {"to the limit", one, 2, true}, {"beyond", one, 3, false}, {"further beyond", one, 5, false},
-		{"change at the limit", change, 3, true}, {"change beyond", change, 5, true}, {"swap at the limit", swap, 3, true},
-		{"swap beyond", swap, 5, true}, {"remove beyond", Patch{RemoveLabels: []string{"key1"}}, 5, true},
+		{"to below", one, 1, true},
+		{"to the limit", one, 2, true},
+		{"beyond", one, 3, false},
+		{"further beyond", one, 5, false},
+		{"change at the limit", change, 3, true},
+		{"change beyond", change, 5, true},
+		{"swap at the limit", swap, 3, true},
+		{"swap beyond", swap, 5, true},
+		{"remove beyond", Patch{RemoveLabels: []string{"key1"}}, 5, true},
 	} {
 		v := c.p.CheckLabels(had(c.had), limits)
 		if (v == nil) != c.ok {

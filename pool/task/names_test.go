@@ -1,6 +1,7 @@
 package task
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -83,7 +84,7 @@ func TestDenEventKindsComeFirst(t *testing.T) {
 }
 
 func TestAbsentPrioritySortsBelowLow(t *testing.T) {
-	if !(PriorityUnspecified < Low && Low < Medium && Medium < High) {
+	if !slices.IsSorted([]Priority{PriorityUnspecified, Low, Medium, High}) {
 		t.Error("priorities are not in order of urgency")
 	}
 }

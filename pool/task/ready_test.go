@@ -129,8 +129,13 @@ func TestDerivedStatus(t *testing.T) {
 		notBefore  time.Time
 		want       Status
 	}{
-		{0, time.Time{}, Ready}, {1, time.Time{}, Pending}, {0, now, Ready}, {0, now.Add(1), Pending}, {0, now.Add(-1), Ready},
-		{2, now.Add(-1), Pending}, {2, now.Add(1), Pending},
+		{0, time.Time{}, Ready},
+		{1, time.Time{}, Pending},
+		{0, now, Ready},
+		{0, now.Add(1), Pending},
+		{0, now.Add(-1), Ready},
+		{2, now.Add(-1), Pending},
+		{2, now.Add(1), Pending},
 	} {
 		if got := DerivedStatus(c.unfinished, c.notBefore, now); got != c.want {
 			t.Errorf("%d, %v: %v", c.unfinished, c.notBefore, got)
