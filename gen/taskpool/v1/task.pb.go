@@ -1879,8 +1879,8 @@ type TaskFilter struct {
 	// Any of these. None: every task that is not closed. Naming a closed status
 	// selects closed tasks without `include_closed`.
 	Statuses []TaskStatus `protobuf:"varint,1,rep,packed,name=statuses,proto3,enum=taskpool.v1.TaskStatus" json:"statuses,omitempty"`
-	// Only tasks whose dependencies are all done and that are not closed
-	// themselves: READY and IN_PROGRESS, also those in REVIEW or BLOCKED.
+	// Only tasks that are READY or IN_PROGRESS and whose dependencies are all
+	// done. Not the same as `claimable`: it doesn't ask who asks.
 	Available bool `protobuf:"varint,2,opt,name=available,proto3" json:"available,omitempty"`
 	// Only tasks that the caller could claim right now: the very rule that
 	// ClaimTask and ExplainTask use.
