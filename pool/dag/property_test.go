@@ -57,57 +57,6 @@ func TestPropertyAddEdge(t *testing.T) {
 	})
 }
 
-func TestPropertyOverlay(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		const n = 24
-		g := newGraph(n, rapid.SampledFrom([]int64{1, dag.Step}).Draw(t, "step"))
-		known := rapid.IntRange(1, n).Draw(t, "known")
-		node := rapid.IntRange(0, n-1)
-		for range rapid.IntRange(0, 30).Draw(t, "edges") {
-			g.add(node.Draw(t, "from")%known, node.Draw(t, "to")%known)
-		}
-		before := slices.Clone(g.order)
-
-		o, all := dag.NewOverlay(g), newGraph(n, 1)
-		for from, needs := range g.out {
-			for _, to := range needs {
-				all.link(from, to)
-			}
-		}
-		for i := known; i < n; i++ {
-			o.Put(i, rapid.Int64Range(-50, 50).Draw(t, "order"))
-		}
-		for range rapid.IntRange(0, 60).Draw(t, "added") {
-			from, to := node.Draw(t, "from"), node.Draw(t, "to")
-			closes := all.distance(to, from) >= 0
-			cycle := o.Add(from, to)
-			if closes != (cycle != nil) {
-				t.Fatalf("edge %d → %d: closes a cycle: %v, answer: %v", from, to, closes, cycle)
-			}
-			if closes {
-				all.checkCycle(t, from, to, cycle)
-			} else {
-				all.link(from, to)
-			}
-		}
-		if !slices.Equal(before, g.order) {
-			t.Fatalf("the base has changed")
-		}
-		for i := range all.order {
-			all.order[i] = o.Order(i)
-			if !slices.Equal(slices.Sorted(o.Needs(i)), slices.Sorted(slices.Values(all.out[i]))) ||
-				!slices.Equal(slices.Sorted(o.NeededBy(i)), slices.Sorted(slices.Values(all.in[i]))) {
-				t.Fatalf("edges of %d are lost", i)
-			}
-		}
-		all.checkOrders(t)
-		g.apply(o.Moves())
-		if !slices.Equal(g.order, all.order) {
-			t.Fatalf("moves give %v, the overlay says %v", g.order, all.order)
-		}
-	})
-}
-
 // FuzzAddEdge builds a random graph of each input.
 func FuzzAddEdge(f *testing.F) {
 	for step := range int8(4) {
