@@ -30,7 +30,11 @@ type Update struct {
 func (p *Pool) Update(ctx context.Context, r Request, u Update) (Result, error) {
 	patch, violations := u.Check(p.limits)
 	if len(violations) > 0 {
-		return Result{}, &InvalidError{Reason: ReasonInvalidField, Violations: violations}
+		reason := ReasonInvalidField
+		if len(violations) == 1 && u.Status != nil && *u.Status == task.Pending {
+			reason = ReasonStatusDerived
+		}
+		return Result{}, &InvalidError{Reason: reason, Violations: violations}
 	}
 	return p.mutate(ctx, "UpdateTask", r, func(tx *tx) ([]string, string, error) {
 		n, err := tx.find("", u.ID)
