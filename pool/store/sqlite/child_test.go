@@ -1,0 +1,5 @@
+package sqlite
+
+const childEnv = "TASKPOOL_STORE_CHILD"
+
+func runChild(string) {}
