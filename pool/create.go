@@ -12,11 +12,15 @@ import (
 )
 
 // Create plans one task. It begins ready, or pending when something it needs is
-// not done or its not_before is to come.
+// not done or its not_before is to come. Its draft has no Ref: local names are
+// for batches.
 //
 // Errors: *InvalidError, *NotFoundError and *AmbiguousError for what it names,
 // *RuleError for a cycle, depth, children or a closed parent.
 func (p *Pool) Create(ctx context.Context, r Request, d task.Draft) (Result, error) {
+	if d.Ref != "" {
+		return Result{}, invalid("task.ref", "is for a batch, whose tasks name each other by it; leave it out")
+	}
 	return p.createAll(ctx, "CreateTask", r, []task.Draft{d}, func(int) string { return "task" })
 }
 
@@ -35,26 +39,14 @@ func (p *Pool) CreateAll(ctx context.Context, r Request, drafts []task.Draft) (R
 }
 
 func (p *Pool) createAll(ctx context.Context, method string, r Request, drafts []task.Draft, field func(int) string) (Result, error) {
-	checked := make([]task.Draft, len(drafts))
-	refs := make(map[string]int, len(drafts))
-	var violations task.Violations
-	for i, d := range drafts {
-		var found task.Violations
-		checked[i], found = d.Check(p.limits)
-		if ref := checked[i].Ref; ref != "" {
-			if first, twice := refs[ref]; twice {
-				found.Add("ref", "%q is also that of %s; give each task of a batch its own", ref, field(first))
-			}
-			refs[ref] = i
-		}
-		violations = append(violations, found.At(field(i))...)
-	}
-	if len(violations) > 0 {
+	b := batch{drafts: make([]task.Draft, len(drafts)), refs: make(map[string]int, len(drafts)), field: field}
+	if violations := b.check(drafts, p.limits); len(violations) > 0 {
 		return Result{}, &InvalidError{Reason: ReasonInvalidField, Violations: violations}
 	}
 	return p.mutate(ctx, method, r, func(tx *tx) ([]string, string, error) {
-		b := batch{tx: tx, drafts: checked, refs: refs, field: field}
-		ids, err := b.create()
+		run := b // it may run again
+		run.tx = tx
+		ids, err := run.create()
 		return ids, "", err
 	})
 }
@@ -66,6 +58,42 @@ type batch struct {
 	refs   map[string]int
 	field  func(int) string
 	ids    []string
+}
+
+// check reads the drafts and their local names, and gives everything wrong with
+// them that needs no look at the pool.
+func (b *batch) check(drafts []task.Draft, limits task.Limits) task.Violations {
+	found := make([]task.Violations, len(drafts))
+	for i, d := range drafts {
+		b.drafts[i], found[i] = d.Check(limits)
+		ref := b.drafts[i].Ref
+		if ref == "" {
+			continue
+		}
+		if first, twice := b.refs[ref]; twice {
+			found[i].Add("ref", "%q is also that of %s; give each task of a batch its own", ref, b.field(first))
+			continue
+		}
+		b.refs[ref] = i
+	}
+	var all task.Violations
+	for i, d := range b.drafts {
+		for k, name := range d.Dependencies {
+			b.checkRef(&found[i], fmt.Sprintf("dependency_ids[%d]", k), name)
+		}
+		b.checkRef(&found[i], "parent_id", d.Parent)
+		b.checkRef(&found[i], "discovered_from_id", d.DiscoveredFrom)
+		all = append(all, found[i].At(b.field(i))...)
+	}
+	return all
+}
+
+func (b *batch) checkRef(v *task.Violations, field, name string) {
+	if ref, local := strings.CutPrefix(name, "ref:"); local {
+		if _, known := b.refs[ref]; !known {
+			v.Add(field, "names %q, but no task of this batch has that ref", task.Preview(name, 80))
+		}
+	}
 }
 
 func (b *batch) create() ([]string, error) {
@@ -94,6 +122,9 @@ func (b *batch) create() ([]string, error) {
 	}
 	for _, p := range plans {
 		b.tx.begin(p.task)
+	}
+	for _, p := range plans {
+		b.tx.introduce(p.task)
 	}
 	return b.ids, nil
 }
@@ -144,11 +175,7 @@ func (b *batch) plan(i int) (plan, error) {
 // resolve finds the task that a field names, in the batch or the pool.
 func (b *batch) resolve(field, name string) (string, error) {
 	if ref, local := strings.CutPrefix(name, "ref:"); local {
-		i, ok := b.refs[ref]
-		if !ok {
-			return "", invalid(field, "names %q, but no task of this batch has that ref", name)
-		}
-		return b.ids[i], nil
+		return b.ids[b.refs[ref]], nil // check has seen to it that there is one
 	}
 	n, err := b.tx.find(field, name)
 	if err != nil {
@@ -164,33 +191,48 @@ func (b *batch) depths(plans []plan) error {
 	for i, p := range plans {
 		at[p.task.ID] = i
 	}
-	for i, p := range plans {
-		depth, up, path := 0, p.parent, []string{p.task.ID}
-		for up != "" && depth <= len(plans) {
-			depth++
-			path = append(path, up)
-			if up == p.task.ID {
-				slices.Reverse(path) // a parent needs its children
-				return b.cycle(b.field(i)+".parent_id", path)
+	known := make([]bool, len(plans))
+	walk := make([]int, len(plans)) // the last walk that met this task, from 1
+	for i := range plans {
+		var climbed []int
+		depth := 0
+		for k := i; !known[k]; {
+			if walk[k] == i+1 {
+				return b.circle(plans, climbed[slices.Index(climbed, k):])
 			}
-			k, isNew := at[up]
+			walk[k] = i + 1
+			climbed = append(climbed, k)
+			up := plans[k].parent
+			next, isNew := at[up]
 			if !isNew {
-				depth += b.tx.node(up).task.Depth
+				if up != "" {
+					depth = b.tx.node(up).task.Depth + 1
+				}
 				break
 			}
-			up = plans[k].parent
-		}
-		if depth > len(plans) && up != "" {
-			if _, isNew := at[up]; isNew {
-				continue // above it is a circle, which its own members report
+			if k = next; known[k] {
+				depth = plans[k].task.Depth + 1
 			}
 		}
-		if depth > b.tx.limits.Depth {
-			return tooDeep(b.field(i)+".parent_id", depth, b.tx.limits.Depth)
+		for _, k := range slices.Backward(climbed) {
+			if depth > b.tx.limits.Depth {
+				return tooDeep(b.field(k)+".parent_id", depth, b.tx.limits.Depth)
+			}
+			plans[k].task.Depth, known[k] = depth, true
+			depth++
 		}
-		p.task.Depth = depth
 	}
 	return nil
+}
+
+// circle refuses new tasks of which each is the parent of the one before it, and
+// the first that of the last.
+func (b *batch) circle(plans []plan, members []int) error {
+	path := make([]string, 0, len(members)+1)
+	for _, k := range slices.Backward(members) {
+		path = append(path, plans[k].task.ID) // a parent needs its children
+	}
+	return b.cycle(b.field(members[len(members)-1])+".parent_id", append(path, path[0]))
 }
 
 // wire makes the edges of a new task: dependencies and parent.
@@ -223,11 +265,16 @@ func (b *batch) wire(i int, p plan) error {
 	return nil
 }
 
-// begin derives a new task's first status and tells its thread, its parent's,
-// and what it waits for in vain.
+// begin derives a new task's first status and tells its thread.
 func (tx *tx) begin(t *task.Task) {
 	tx.derive(t.ID)
 	tx.emit(t.ID, tx.actor, task.EventCreated, "", task.CreatedDetail{Title: t.Title, ParentID: t.ParentID, DiscoveredFrom: t.DiscoveredFrom})
+}
+
+// introduce tells a new task's parent of it, and the task of what it waits for
+// in vain. All tasks of a batch have begun before: every thread opens with its
+// own task's creation.
+func (tx *tx) introduce(t *task.Task) {
 	if t.ParentID != "" {
 		tx.emit(t.ParentID, tx.actor, task.EventSubtask, "", task.SubtaskDetail{ChildID: t.ID, Change: task.SubtaskAdded})
 	}
@@ -235,20 +282,23 @@ func (tx *tx) begin(t *task.Task) {
 }
 
 // cycle names the tasks of a batch by their ref, which is all their author knows.
-func (b *batch) cycle(field string, path []string) error {
-	names := make(map[string]string, len(b.ids))
+func (b *batch) cycle(field string, ids []string) error {
+	at := make(map[string]int, len(b.ids))
 	for i, id := range b.ids {
-		if ref := b.drafts[i].Ref; ref != "" {
-			names[id] = ref
+		at[id] = i
+	}
+	path, names := keys(b.tx, ids), make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = path[i]
+		k, isNew := at[id]
+		if !isNew {
+			continue
+		}
+		if ref := b.drafts[k].Ref; ref != "" {
+			path[i], names[i] = "ref:"+ref, ref
 		} else {
-			names[id] = b.field(i)
+			path[i], names[i] = b.field(k), b.field(k)
 		}
 	}
-	shown := make([]string, len(path))
-	for i, id := range path {
-		if shown[i] = names[id]; shown[i] == "" {
-			shown[i] = b.tx.node(id).task.Key()
-		}
-	}
-	return cycleError(field, shown)
+	return cycleError(field, path, names)
 }

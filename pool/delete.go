@@ -15,10 +15,10 @@ import (
 // not while a task depends on it or it has children. Its key is never reused.
 func (p *Pool) Delete(ctx context.Context, r Request, id string, expectedVersion int64) (Result, error) {
 	if r.Actor != task.Operator {
-		return Result{}, &DeniedError{Action: "delete tasks", May: []string{"the operator (human)"}}
+		return Result{}, notOperator("delete tasks")
 	}
 	return p.mutate(ctx, "DeleteTask", r, func(tx *tx) ([]string, string, error) {
-		n, err := tx.find("", id)
+		n, err := tx.find("id", id)
 		if err != nil {
 			return nil, "", err
 		}
@@ -48,7 +48,7 @@ func (p *Pool) Delete(ctx context.Context, r Request, id string, expectedVersion
 // pool's name. Keys go on counting.
 func (p *Pool) Clear(ctx context.Context, r Request, confirm string) (Result, error) {
 	if r.Actor != task.Operator {
-		return Result{}, &DeniedError{Action: "clear a pool", May: []string{"the operator (human)"}}
+		return Result{}, notOperator("clear a pool")
 	}
 	if confirm != p.name {
 		return Result{}, &RuleError{Reason: ReasonConfirmation, Message: fmt.Sprintf(

@@ -10,10 +10,9 @@ import (
 
 var zeroTime time.Time
 
-// dependencies adds and removes edges to other tasks. Removing comes first, so
-// that an edge can be turned around in one update.
-func (c *updating) dependencies() error {
-	var added, removed []string
+// drop removes edges to other tasks. It comes before depend, so that an edge can
+// be turned around in one update.
+func (c *updating) drop() error {
 	for i, name := range c.patch.RemoveDependencies {
 		id, err := c.removable(fmt.Sprintf("remove_dependency_ids[%d]", i), name)
 		if err != nil {
@@ -22,8 +21,13 @@ func (c *updating) dependencies() error {
 		t := c.editAs(c.id)
 		t.Dependencies = without(t.Dependencies, id)
 		c.unlink(c.id, id)
-		removed = append(removed, id)
+		c.removed = append(c.removed, id)
 	}
+	return nil
+}
+
+// depend adds edges to other tasks, and tells of all that changed.
+func (c *updating) depend() error {
 	for i, name := range c.patch.AddDependencies {
 		id, err := c.addable(fmt.Sprintf("add_dependency_ids[%d]", i), name)
 		if err != nil {
@@ -32,16 +36,16 @@ func (c *updating) dependencies() error {
 		t := c.editAs(c.id)
 		t.Dependencies = with(t.Dependencies, id)
 		c.link(c.id, id)
-		added = append(added, id)
+		c.added = append(c.added, id)
 	}
-	if len(added)+len(removed) == 0 {
+	if len(c.added)+len(c.removed) == 0 {
 		return nil
 	}
-	if err := c.threadOpen(c.task()); err != nil {
+	if err := c.mayEdit(c.was, "dependency_ids"); err != nil {
 		return err
 	}
-	c.emit(c.id, c.actor, task.EventDependency, "", task.DependencyDetail{Added: added, Removed: removed})
-	c.noteGivenUp(c.id, added)
+	c.emit(c.id, c.actor, task.EventDependency, "", task.DependencyDetail{Added: c.added, Removed: c.removed})
+	c.noteGivenUp(c.id, c.added)
 	c.unsettle(c.id)
 	return nil
 }
@@ -58,7 +62,9 @@ func (c *updating) removable(field, name string) (string, error) {
 		return "", err
 	}
 	if !slices.Contains(t.Dependencies, n.task.ID) {
-		return "", c.refuse(ReasonDependencyNotFound, "%s: %s does not depend on %s", field, t.Key(), n.task.Key())
+		e := c.refuse(ReasonDependencyNotFound, "%s: %s does not depend on %s", field, t.Key(), n.task.Key())
+		e.Related = []string{n.task.ID}
+		return "", e
 	}
 	return n.task.ID, nil
 }
@@ -72,9 +78,11 @@ func (c *updating) addable(field, name string) (string, error) {
 	}
 	id := n.task.ID
 	switch {
+	case slices.Contains(c.removed, id):
+		return "", invalid(field, "names %s, which remove_dependency_ids names too: add the dependency or remove it", n.task.Key())
 	case !t.Status.Open() && t.Status != task.Blocked:
 		return "", c.refuse(ReasonMoveNotAllowed,
-			"%s: %s is %s, and only pending, ready and blocked tasks take new dependencies; put it back first", field, t.Key(), t.Status)
+			"%s: %s is %s, and only pending, ready and blocked tasks take new dependencies; set its status to ready with it", field, t.Key(), t.Status)
 	case slices.Contains(t.Dependencies, id):
 		return "", duplicateDependency(field, n.task.Key(), id)
 	case len(t.Dependencies) >= c.limits.Dependencies:
@@ -85,7 +93,7 @@ func (c *updating) addable(field, name string) (string, error) {
 		return "", err
 	}
 	if cycle := c.connect(c.id, id); cycle != nil {
-		return "", cycleError(field, keys(c, cycle))
+		return "", cycleError(field, keys(c, cycle), keys(c, cycle))
 	}
 	return id, nil
 }
@@ -107,7 +115,7 @@ func (c *updating) reparent() error {
 	if parent == old {
 		return nil
 	}
-	if err := c.threadOpen(t); err != nil {
+	if err := c.mayEdit(t, "parent_id"); err != nil {
 		return err
 	}
 	t = c.editAs(c.id)
@@ -123,7 +131,7 @@ func (c *updating) reparent() error {
 			return err
 		}
 		if cycle := c.connect(parent, c.id); cycle != nil {
-			return cycleError("parent_id", keys(c, cycle))
+			return cycleError("parent_id", keys(c, cycle), keys(c, cycle))
 		}
 		t.ParentID = parent
 		c.join(c.id, parent)
@@ -160,8 +168,4 @@ func (c *updating) deepen(id string, depth int) error {
 // refuse is a rule error that shows the moves allowed now.
 func (c *updating) refuse(reason Reason, format string, args ...any) *RuleError {
 	return &RuleError{Reason: reason, Message: fmt.Sprintf(format, args...), Allowed: c.allowed()}
-}
-
-func present(names ...string) []string {
-	return slices.DeleteFunc(names, func(n string) bool { return n == "" || n[0] == ' ' })
 }

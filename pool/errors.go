@@ -131,7 +131,8 @@ type RuleError struct {
 	Reason  Reason
 	Message string
 	// Allowed are the statuses the caller could set now; Path is a cycle, first
-	// and last equal; Related are ids of the tasks behind the refusal.
+	// and last equal, of keys, and of "ref:NAME" for tasks not yet created;
+	// Related are ids of the tasks behind the refusal.
 	Allowed []task.Status
 	Path    []string
 	Related []string
@@ -139,15 +140,17 @@ type RuleError struct {
 
 func (e *RuleError) Error() string { return e.Message }
 
-// DeniedError says: who the caller is forbids it. May says who may.
+// DeniedError says: who the caller is forbids it.
 type DeniedError struct {
+	// Action is what was tried: "edit the title of T-12".
 	Action string
-	May    []string
+	// May says who may, by the words filer, assignee, holder, reviewer and
+	// operator; Who says the same in a sentence that names the members.
+	May []string
+	Who string
 }
 
-func (e *DeniedError) Error() string {
-	return fmt.Sprintf("you may not %s; %s may", e.Action, list(e.May))
-}
+func (e *DeniedError) Error() string { return fmt.Sprintf("you may not %s; %s may", e.Action, e.Who) }
 
 // VersionError says: expected_version is not the task's.
 type VersionError struct {

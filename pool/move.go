@@ -2,6 +2,7 @@ package pool
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/taskpool-dev/taskpool/pool/task"
 )
@@ -13,8 +14,11 @@ func (c *updating) move() error {
 	}
 	c.derive(c.id) // a dependency or not_before may have changed just before
 	to, t := *c.patch.Status, c.task()
-	if to == t.Status {
+	switch {
+	case to == t.Status:
 		return c.stay(t)
+	case to == task.Ready && t.Status == task.Pending && c.was.Status != task.Pending:
+		return nil // this update has made it open already, and that is what it comes to
 	}
 	m, err := c.findMove(t, to)
 	if err != nil {
@@ -23,11 +27,11 @@ func (c *updating) move() error {
 	if err := c.mayMove(t, m); err != nil {
 		return err
 	}
-	forced, err := c.conditions(t, m)
+	past, err := c.conditions(t, m)
 	if err != nil {
 		return err
 	}
-	c.make(t, m, forced)
+	c.make(t, m, past)
 	return nil
 }
 
@@ -46,7 +50,7 @@ func (c *updating) stay(t *task.Task) error {
 			return nil
 		}
 		m, _ := task.FindMove(t, task.Ready, task.ViaSet)
-		if err := c.mayMove(t, m); err != nil {
+		if err := c.allow(m.By, "give another reason why "+t.Key()+" is blocked"); err != nil {
 			return err
 		}
 		c.editAs(c.id).BlockedReason = c.patch.Reason
@@ -70,10 +74,10 @@ func (c *updating) findMove(t *task.Task, to task.Status) (task.Move, error) {
 	return m, nil
 }
 
-// inTheWay names what keeps a pending task from being started.
+// inTheWay names what keeps a task from being started or closed.
 func (c *updating) inTheWay(t *task.Task) error {
 	if len(t.Unfinished) == 0 {
-		return c.refuse(ReasonDependenciesUnfinished, "status: %s waits until %s; change not_before to start it sooner", t.Key(), stamp(t.NotBefore))
+		return c.refuse(ReasonMoveNotAllowed, "status: %s waits until %s; change not_before to start it sooner", t.Key(), stamp(t.NotBefore))
 	}
 	e := c.refuse(ReasonDependenciesUnfinished, "status: %s waits for %s; finish them first, or remove the dependency%s",
 		t.Key(), naming(c, t.Unfinished), givenUp(c, t.Unfinished))
@@ -83,69 +87,74 @@ func (c *updating) inTheWay(t *task.Task) error {
 
 // mayMove checks the hold first, then who the actor is.
 func (c *updating) mayMove(t *task.Task, m task.Move) error {
-	if m.By.Includes(t, c.who(), c.rules) {
-		return nil
-	}
-	if t.Holder != "" && !c.holds && m.By&task.ByHolder != 0 {
-		return heldBy(c.node(c.id))
-	}
+	action := fmt.Sprintf("set %s from %s to %s", t.Key(), t.Status, m.To)
 	if m.To == task.InProgress && t.Status == task.Ready {
-		return &DeniedError{Action: "start " + t.Key() + ", which is assigned to " + t.Assignee, May: []string{t.Assignee}}
+		action = "start " + t.Key() + ", which is assigned to " + t.Assignee
 	}
-	return &DeniedError{Action: fmt.Sprintf("set %s from %s to %s", t.Key(), t.Status, m.To), May: []string{m.By.Describe(t, c.rules)}}
+	return c.allow(m.By, action)
 }
 
-// conditions checks what the move needs. forced lists the open children that an
-// operator went past.
-func (c *updating) conditions(t *task.Task, m task.Move) (forced []string, err error) {
+// forced is what an operator went past.
+type forced struct {
+	used bool
+	// open are children of a task that is closed all the same.
+	open []string
+}
+
+// conditions checks what the move needs, and what of it an operator's force goes
+// past: open children, and the closed parent of a child that is reopened. Force
+// is the operator's alone also where it is not needed.
+func (c *updating) conditions(t *task.Task, m task.Move) (past forced, err error) {
+	if c.patch.Force && !c.operator() {
+		return past, notOperator("force " + t.Key() + " to " + m.To.String())
+	}
 	unmet := m.Unmet(t, c.who())
 	switch {
 	case unmet&task.DependenciesDone != 0:
-		return nil, c.inTheWay(t)
+		return past, c.inTheWay(t)
 	case unmet&task.MayTake != 0:
-		return nil, &DeniedError{Action: "take " + t.Key() + ", which is assigned to " + t.Assignee, May: []string{t.Assignee}}
+		return past, denied("take "+t.Key()+", which is assigned to "+t.Assignee, task.ByAssignee, t, c.rules)
+	case m.When&task.NotBeforeReached != 0 && c.now.Before(t.NotBefore):
+		return past, c.inTheWay(t)
+	case m.When&task.ReasonRequired != 0 && c.patch.Reason == "":
+		return past, c.refuse(ReasonReasonRequired, "reason: is required to set %s to %s; say why", t.Key(), m.To)
 	case unmet&task.ChildrenClosed != 0:
-		if forced, err = c.pastChildren(t); err != nil {
-			return nil, err
+		past.used, past.open = true, c.openChildren()
+		if !c.patch.Force {
+			e := c.refuse(ReasonChildrenOpen, "status: %s has open children: %s; close or cancel them first, or move them elsewhere", t.Key(), naming(c, past.open))
+			e.Related = past.open
+			return past, e
 		}
-	}
-	if m.When&task.NotBeforeReached != 0 && c.now.Before(t.NotBefore) {
-		return nil, c.inTheWay(t)
-	}
-	if m.When&task.ReasonRequired != 0 && c.patch.Reason == "" {
-		return nil, c.refuse(ReasonReasonRequired, "reason: is required to set %s to %s; say why", t.Key(), m.To)
-	}
-	if t.Closed() && t.ParentID != "" && !m.To.Closed() {
-		if p := c.node(t.ParentID); p != nil && p.task.Closed() && (!c.patch.Force || !c.operator()) {
-			e := c.refuse(ReasonParentClosed, "status: the parent of %s, %s, is %s; reopen %s first", t.Key(), p.task.Key(), p.task.Status, p.task.Key())
+	case c.underClosed(t, m):
+		past.used = true
+		if !c.patch.Force {
+			p := c.node(t.ParentID).task
+			e := c.refuse(ReasonParentClosed, "status: the parent of %s, %s, is %s; reopen %s first", t.Key(), p.Key(), p.Status, p.Key())
 			e.Related = []string{t.ParentID}
-			return nil, e
+			return past, e
 		}
 	}
-	return forced, nil
+	return past, nil
 }
 
-// pastChildren refuses to close over open children, unless an operator forces it.
-func (c *updating) pastChildren(t *task.Task) ([]string, error) {
-	var open []string
-	for _, id := range c.node(c.id).children {
-		if !c.node(id).task.Closed() {
-			open = append(open, id)
-		}
-	}
-	if c.patch.Force {
-		if c.operator() {
-			return open, nil
-		}
-		return nil, &DeniedError{Action: "force " + t.Key() + " closed over open children", May: []string{"the operator (human)"}}
-	}
-	e := c.refuse(ReasonChildrenOpen, "status: %s has open children: %s; close or cancel them first, or move them elsewhere", t.Key(), naming(c, open))
-	e.Related = open
-	return nil, e
+// openChildren are those neither done nor cancelled.
+func (c *updating) openChildren() []string {
+	return slices.DeleteFunc(slices.Clone(c.node(c.id).children), func(id string) bool { return c.node(id).task.Closed() })
 }
 
-// make changes what the move changes, and tells the thread.
-func (c *updating) make(t *task.Task, m task.Move, forced []string) {
+// underClosed says whether the move would reopen a child of a closed parent.
+func (c *updating) underClosed(t *task.Task, m task.Move) bool {
+	if !t.Closed() || m.To.Closed() || t.ParentID == "" {
+		return false
+	}
+	p := c.node(t.ParentID)
+	return p != nil && p.task.Closed()
+}
+
+// make changes what the move changes, and tells the thread. A reopening that is a
+// claim too is told as both; a claim alone, and work put back, by CLAIMED and
+// RELEASED.
+func (c *updating) make(t *task.Task, m task.Move, past forced) {
 	from, reason := t.Status, c.patch.Reason
 	if from == task.InProgress && m.To == task.Ready {
 		c.release(reason)
@@ -163,7 +172,7 @@ func (c *updating) make(t *task.Task, m task.Move, forced []string) {
 	switch m.To {
 	case task.InProgress:
 		if reopens {
-			c.emit(c.id, c.actor, task.EventStatus, "", task.StatusDetail{From: from, To: task.Ready, Reason: reason})
+			c.emit(c.id, c.actor, task.EventStatus, "", task.StatusDetail{From: from, To: task.Ready, Reason: reason, Forced: past.used})
 		}
 		c.beginHold()
 		c.setStatus(c.id, task.InProgress)
@@ -178,7 +187,7 @@ func (c *updating) make(t *task.Task, m task.Move, forced []string) {
 		t.BlockedReason = reason
 	}
 	c.emit(c.id, c.actor, task.EventStatus, "", task.StatusDetail{
-		From: from, To: t.Status, Reason: reason, Forced: len(forced) > 0, OpenChildren: forced,
+		From: from, To: t.Status, Reason: reason, Forced: past.used, OpenChildren: past.open,
 	})
 }
 

@@ -24,10 +24,35 @@ func tooDeep(field string, depth, limit int) error {
 		"%s: the task would lie at depth %d; this pool nests at most %d deep; choose a parent higher up", field, depth, limit)}
 }
 
-// cycleError shows a cycle; names has the first name last, too.
-func cycleError(field string, names []string) error {
-	return &RuleError{Reason: ReasonCycle, Path: names, Message: fmt.Sprintf(
+// cycleError shows a cycle; path and names have the first last, too.
+func cycleError(field string, path, names []string) error {
+	return &RuleError{Reason: ReasonCycle, Path: path, Message: fmt.Sprintf(
 		"%s: this would close a cycle: %s; take one of these edges out", field, strings.Join(names, " → "))}
+}
+
+// denied says that none of the roles is the actor's.
+func denied(action string, by task.Who, t *task.Task, rules task.Rules) error {
+	e := &DeniedError{Action: action, Who: by.Describe(t, rules)}
+	for _, role := range []struct {
+		bit      task.Who
+		word, id string
+	}{
+		{task.ByHolder, "holder", t.Holder},
+		{task.ByAssignee, "assignee", t.Assignee},
+		{task.ByFiler, "filer", t.CreatedBy},
+		{task.ByReviewer, "reviewer", t.Reviewer},
+		{task.ByOperator, "operator", task.Operator},
+	} {
+		if by&role.bit != 0 && role.id != "" {
+			e.May = append(e.May, role.word)
+		}
+	}
+	return e
+}
+
+// notOperator refuses what the operator alone may do.
+func notOperator(action string) error {
+	return denied(action, task.ByOperator, &task.Task{}, task.Rules{})
 }
 
 func duplicateDependency(field, name, id string) error {
@@ -105,8 +130,9 @@ func (tx *tx) noteGivenUp(id string, dependencies []string) {
 	}
 }
 
-// threadOpen refuses to add to a thread that is full. The moves of a task and
-// what the pool derives are never refused for it.
+// threadOpen refuses an entry where the thread is full. Edits and moves, and
+// what the pool derives, are never refused for it: a task whose thread is full
+// can still be put right and closed.
 func (tx *tx) threadOpen(t *task.Task) error {
 	if t.EventCount < tx.limits.EventsPerTask {
 		return nil
@@ -128,8 +154,9 @@ func holdLost(n *node) error {
 }
 
 // holds says whether the actor works on the task. A token that is carried must
-// be that of the hold, whatever the actor's name; without one the name counts,
-// as this version's holds have no lease.
+// be that of the hold, whatever the actor's name, and proves the hold, whatever
+// the actor's name: who carries it acts for the holder. Without one the name
+// counts, ext:anonymous too, as this version's holds have no lease.
 func (tx *tx) holds(n *node, token string) (bool, error) {
 	switch {
 	case token != "" && token != n.token:

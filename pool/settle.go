@@ -46,10 +46,8 @@ func (tx *tx) derive(id string) {
 	t = tx.edit(id)
 	from := t.Status
 	t.Status = want
-	if tx.changes[id].before == nil || !tx.changes[id].before.Status.Open() {
-		// A new task, or one that a member's move of this revision sent back to
-		// open: that move's event tells the status it ended in.
-		return
+	if tx.changes[id].before == nil {
+		return // a new task begins as what it is
 	}
 	tx.emit(id, task.SystemPool, task.EventStatus, "", task.StatusDetail{From: from, To: want, Unfinished: unfinished})
 }
@@ -115,18 +113,16 @@ func (tx *tx) count(parent, child string, from, to task.Status) {
 	}
 }
 
-// counts returns what a child with that status adds to its parent's counts.
+// counts returns what a child with that status adds to its parent's counts. A
+// cancelled child counts as done: nothing more is expected of it.
 func counts(s task.Status) (total, done, open int) {
 	if s == task.StatusUnspecified {
 		return 0, 0, 0
 	}
-	if s == task.Done {
-		done = 1
+	if s.Closed() {
+		return 1, 1, 0
 	}
-	if !s.Closed() {
-		open = 1
-	}
-	return 1, done, open
+	return 1, 0, 1
 }
 
 // giveUp tells the threads of those that depend on a task that it will not be

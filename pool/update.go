@@ -23,32 +23,37 @@ type Update struct {
 
 // Update changes one task, in the order edit, dependencies, parent, assignment,
 // status, history: all of it in one revision, or nothing. One that changes
-// nothing makes no revision.
+// nothing makes no revision. Dependencies are removed first, and added last
+// where the status sends the task to open or blocked, so that work can be put
+// back because it turned out to need something. Who may move the task is asked
+// of it as it was, so that a hand-over and a status in one update end as asked.
 //
 // Errors, in the order they are looked for: *InvalidError, *NotFoundError,
-// *VersionError, *HoldLostError, *HeldError, *DeniedError, *RuleError.
+// *VersionError, *HoldLostError, and then those of each step: *HeldError,
+// *DeniedError, *RuleError.
 func (p *Pool) Update(ctx context.Context, r Request, u Update) (Result, error) {
 	patch, violations := u.Check(p.limits)
 	if len(violations) > 0 {
-		reason := ReasonInvalidField
-		if len(violations) == 1 && u.Status != nil && *u.Status == task.Pending {
-			reason = ReasonStatusDerived
-		}
-		return Result{}, &InvalidError{Reason: reason, Violations: violations}
+		return Result{}, invalidPatch(u.Patch, violations)
 	}
 	return p.mutate(ctx, "UpdateTask", r, func(tx *tx) ([]string, string, error) {
-		n, err := tx.find("", u.ID)
+		n, err := tx.find("id", u.ID)
 		if err != nil {
 			return nil, "", err
 		}
 		if u.ExpectedVersion != 0 && u.ExpectedVersion != n.task.Version {
 			return nil, "", &VersionError{Key: n.task.Key(), Expected: u.ExpectedVersion, Current: n.task.Version}
 		}
-		c := updating{tx: tx, id: n.task.ID, token: u.HoldToken, patch: patch}
+		c := updating{tx: tx, id: n.task.ID, token: u.HoldToken, patch: patch, was: n.task}
 		if c.holds, err = tx.holds(n, u.HoldToken); err != nil {
 			return nil, "", err
 		}
-		for _, step := range []func() error{c.editFields, c.dependencies, c.reparent, c.assign, c.move, c.record} {
+		c.held = c.holds
+		steps := []func() error{c.editFields, c.drop, c.depend, c.reparent, c.assign, c.move, c.record}
+		if s := patch.Status; s != nil && (*s == task.Ready || *s == task.Blocked) {
+			steps = []func() error{c.editFields, c.drop, c.reparent, c.assign, c.move, c.depend, c.record}
+		}
+		for _, step := range steps {
 			if err := step(); err != nil {
 				return nil, "", err
 			}
@@ -57,14 +62,28 @@ func (p *Pool) Update(ctx context.Context, r Request, u Update) (Result, error) 
 	})
 }
 
+// invalidPatch tells a status that nobody can set apart, where it is all that is
+// wrong.
+func invalidPatch(p task.Patch, violations task.Violations) error {
+	e := &InvalidError{Reason: ReasonInvalidField, Violations: violations}
+	if s := p.Status; s != nil && (*s == task.Pending || *s == task.Failed) && len(violations) == 1 {
+		e.Reason = ReasonStatusDerived
+	}
+	return e
+}
+
 // updating is an update under way.
 type updating struct {
 	*tx
 	id    string
 	token string
-	// holds: the actor works on the task now.
-	holds bool
-	patch task.Patch
+	// holds: the actor works on the task now; held: it did when this began.
+	holds, held bool
+	patch       task.Patch
+	// was is the task when this began.
+	was *task.Task
+	// added and removed are dependencies.
+	added, removed []string
 	// began is the token of a hold that this update began.
 	began string
 }
@@ -86,10 +105,7 @@ func (c *updating) editFields() error {
 	if len(fields) == 0 {
 		return nil
 	}
-	if err := c.mayEdit(before, fields); err != nil {
-		return err
-	}
-	if err := c.threadOpen(before); err != nil {
+	if err := c.mayEdit(before, fields...); err != nil {
 		return err
 	}
 	set, removed := c.patch.LabelChanges(before)
@@ -102,23 +118,27 @@ func (c *updating) editFields() error {
 }
 
 // mayEdit keeps the pool's edit rule: title and body by filer and operator, the
-// plan by the holder too.
-func (c *updating) mayEdit(t *task.Task, fields []string) error {
-	if c.rules.EditRule == task.EditByAnyone || c.operator() || c.actor == t.CreatedBy {
+// plan, of which dependencies and parent are part, by the holder too.
+func (c *updating) mayEdit(t *task.Task, fields ...string) error {
+	if c.rules.EditRule == task.EditByAnyone {
 		return nil
 	}
-	briefing := slices.ContainsFunc(fields, func(f string) bool { return f == "title" || f == "body" })
-	if c.holds && !briefing {
+	by := task.ByFiler | task.ByOperator
+	if !slices.Contains(fields, "title") && !slices.Contains(fields, "body") {
+		by |= task.ByHolder
+	}
+	if by.Includes(t, task.Actor{ID: c.actor, Holds: c.held}, c.rules) {
 		return nil
 	}
-	may := []string{t.CreatedBy + " (who filed it)", "the operator (human)"}
-	if !briefing {
-		may = append(may, "its holder")
-	}
-	return &DeniedError{Action: "change " + strings.Join(fields, ", ") + " of " + t.Key(), May: may}
+	return denied("change "+strings.Join(fields, ", ")+" of "+t.Key(), by, t, c.rules)
 }
 
-// assign hands the task to another member or to nobody.
+// mayAssign are those who may give a task to another member.
+const mayAssign = task.ByHolder | task.ByAssignee | task.ByFiler | task.ByOperator | task.ByAnyoneIfUnassigned
+
+// assign hands the task to another member or to nobody. A closed task is not
+// handed over, only reopened; in any other status a hold ends with it and the
+// work goes back.
 func (c *updating) assign() error {
 	if c.patch.Assignee == nil {
 		return nil
@@ -134,15 +154,19 @@ func (c *updating) assign() error {
 	if t.Closed() {
 		return c.refuse(ReasonMoveNotAllowed, "%s is %s; reopen it before it is assigned", t.Key(), t.Status)
 	}
-	if by := c.actor; !c.holds && t.Assignee != "" && by != t.CreatedBy && by != t.Assignee && !c.operator() {
-		return &DeniedError{Action: "assign " + t.Key(), May: present(t.Assignee+" (assigned)", t.CreatedBy+" (who filed it)", "the operator (human)")}
+	if err := c.allow(mayAssign, "assign "+t.Key()); err != nil {
+		return err
 	}
 	from := t.Assignee
 	t = c.editAs(c.id)
 	t.Assignee = to
 	c.setToken(c.id, c.node(c.id).token, false)
 	if t.Status == task.InProgress {
-		c.release("assigned to another")
+		reason := "assigned to another"
+		if to == "" {
+			reason = "unassigned"
+		}
+		c.release(reason)
 	}
 	c.emit(c.id, c.actor, task.EventAssigned, "", task.AssignedDetail{From: from, To: to})
 	return nil
@@ -185,6 +209,19 @@ func (c *updating) takeBack() {
 		t.Assignee = ""
 		c.setToken(c.id, c.node(c.id).token, false)
 	}
+}
+
+// allow checks the hold first, then who the actor is: towards the task as it is,
+// or as it was before this update handed it over.
+func (c *updating) allow(by task.Who, action string) error {
+	t := c.task()
+	if by.Includes(t, c.who(), c.rules) || by.Includes(c.was, task.Actor{ID: c.actor, Holds: c.held}, c.rules) {
+		return nil
+	}
+	if t.Holder != "" && by&task.ByHolder != 0 {
+		return heldBy(c.node(c.id))
+	}
+	return denied(action, by, t, c.rules)
 }
 
 // record appends to the progress log.
