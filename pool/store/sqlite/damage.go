@@ -23,7 +23,7 @@ type loss struct {
 	// seq is the journal row, or 0.
 	seq int64
 	// next is the log as it is without.
-	next logState
+	next logRow
 	// remove deletes it from where it was; the first statement inserts it into
 	// damaged.
 	insert, remove func(w *writer) error
@@ -83,7 +83,7 @@ func newHead(revision int64) store.Head {
 
 // rowLoss is that of a journal row.
 func rowLoss(l *logState, r rowRef, why string) loss {
-	lost := loss{seq: r.seq, next: *l}
+	lost := loss{seq: r.seq, next: l.logRow}
 	lost.Where = fmt.Sprintf("journal row %d, revisions %d-%d of log %s", r.seq, r.first, r.last, l.name)
 	lost.Why = why
 	lost.next.whole = max(l.whole, r.last+1)
@@ -103,7 +103,7 @@ func rowLoss(l *logState, r rowRef, why string) loss {
 
 // plainLoss is that of something of which only the absence is left.
 func plainLoss(l *logState, where, why string) loss {
-	lost := loss{next: *l}
+	lost := loss{next: l.logRow}
 	lost.Where, lost.Why = where, why
 	lost.insert = func(w *writer) error {
 		_, err := w.exec(insertDamage, l.id, 0, time.Now().UnixNano(), 1, where, why, nil)

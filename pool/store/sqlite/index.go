@@ -38,7 +38,7 @@ func (x *index) get(name string) *logState {
 	if l := x.logs[name]; l != nil {
 		return l
 	}
-	return &logState{name: name, grown: make(chan struct{})}
+	return &logState{logRow: logRow{name: name}, grown: make(chan struct{})}
 }
 
 func (x *index) add(l *logState) {

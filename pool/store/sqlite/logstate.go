@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"fmt"
 	"slices"
 	"sort"
 
@@ -11,33 +10,21 @@ import (
 // rowRef is where a row of the journal lies and which revisions it holds.
 type rowRef struct{ seq, first, last int64 }
 
-// logState is what is known of a log without reading it. Whoever changes it
-// has the turn and holds Store.mu; either is enough to read it.
+// logState is what is known of a log without reading it.
 type logState struct {
-	id   int64
-	name string
+	// Whoever changes these has the turn and holds Store.mu; either is enough
+	// to read them.
+	logRow
 	// rows are the rows of the journal, by revision. Elements are never changed
 	// in place, so a part of it may be read on without the lock.
 	rows []rowRef
-	// trimmed: rows that end before this revision have been deleted.
-	trimmed int64
-	// whole: a row before this revision was lost, so nothing before it is
-	// served.
-	whole int64
-	// base is the head when its row was lost.
-	base store.Head
-	// records is the number of the log's rows in state.
-	records int64
-	// foldedRev is the last revision that was folded. It shows when rows are
-	// lost behind it.
-	foldedRev int64
+
 	// damages are those not yet over; the first told ones were told by Load, or
-	// by the caller itself, and end with the next append. Store.mu alone guards
-	// both.
-	damages []damage
-	told    int
+	// by the caller itself, and end with the next append.
+	damages []damage // guarded by Store.mu
+	told    int      // guarded by Store.mu
 	// grown is closed, and replaced, when the log grows.
-	grown chan struct{}
+	grown chan struct{} // guarded by Store.mu
 }
 
 // damage is a row of damaged; its id is 0 if it could not be written.
@@ -107,34 +94,4 @@ func (l *logState) damagedList() []store.Damage {
 		list = append(list, d.Damage)
 	}
 	return list
-}
-
-// sum is the checksum of the log's row in logs.
-func (l *logState) sum() int64 {
-	c := integers(l.id, l.records, l.foldedRev, l.trimmed, l.whole, l.base.Revision, int64(l.base.Nonce), l.baseAt())
-	return int64(store.Checksum(c, []byte(l.name)))
-}
-
-func (l *logState) baseAt() int64 {
-	if l.base.At.IsZero() {
-		return 0
-	}
-	return l.base.At.UnixNano()
-}
-
-const (
-	insertLog = `INSERT INTO logs (records, folded_rev, trimmed, whole, base_rev, base_nonce, base_at, sum, name, id)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-	updateLog = `UPDATE logs SET records = ?, folded_rev = ?, trimmed = ?, whole = ?, base_rev = ?, base_nonce = ?,
-		base_at = ?, sum = ? WHERE name = ? AND id = ?`
-)
-
-// write writes the log's row in logs.
-func (l *logState) write(w *writer, statement string) error {
-	n, err := w.exec(statement, l.records, l.foldedRev, l.trimmed, l.whole, l.base.Revision, int64(l.base.Nonce),
-		l.baseAt(), l.sum(), l.name, l.id)
-	if err == nil && n != 1 {
-		return fmt.Errorf("%w: log %s has no row in logs", store.ErrCorrupt, l.name)
-	}
-	return err
 }

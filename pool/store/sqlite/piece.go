@@ -8,21 +8,21 @@ type piece struct {
 	// rows and bytes are what it changes.
 	rows, bytes int
 	// logs are the logs whose rows in logs change, as they will be.
-	logs map[int64]*logState
+	logs map[int64]*logRow
 }
 
 func (s *Store) newPiece() *piece {
-	return &piece{s: s, logs: make(map[int64]*logState)}
+	return &piece{s: s, logs: make(map[int64]*logRow)}
 }
 
 func (p *piece) full() bool {
 	return p.rows >= p.s.tune.pieceRows || p.bytes >= p.s.tune.pieceBytes
 }
 
-func (p *piece) log(id int64) *logState {
+func (p *piece) log(id int64) *logRow {
 	l := p.logs[id]
 	if l == nil {
-		next := *p.s.index.byID[id]
+		next := p.s.index.byID[id].logRow
 		l = &next
 		p.logs[id] = l
 		p.rows++

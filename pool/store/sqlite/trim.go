@@ -70,7 +70,7 @@ func (s *Store) trimPiece(ctx context.Context, log string, before int64) (more b
 	if limit := s.tune.pieceRows - 2; len(rows) > limit {
 		rows, more = rows[:limit], true
 	}
-	next, kept := *l, l.rows[len(rows)]
+	next, kept := l.logRow, l.rows[len(rows)]
 	next.trimmed = kept.first
 	err = s.w.tx(func() error {
 		for _, r := range rows {

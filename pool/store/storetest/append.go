@@ -161,7 +161,7 @@ func AppendLarge(t *testing.T, h Harness) {
 		c.Facts = append(c.Facts, set(id, fmt.Sprint("record ", id)))
 	}
 	mustAppend(t, s, batch("a", c))
-	big := bytes.Repeat([]byte("0123456789abcdef"), 1<<20)
+	big := bytes.Repeat([]byte("0123456789abcdef"), 1<<18)
 	mustAppend(t, s, batch("a", commit(2, set(-1, string(big)))))
 	records, _ := load(t, s, "a")
 	if len(records) != 10_001 || records[key(9_999)] != "record 9999" || records[key(-1)] != string(big) {

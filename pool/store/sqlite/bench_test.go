@@ -1,0 +1,66 @@
+package sqlite
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"github.com/taskpool-dev/taskpool/pool/store"
+)
+
+// BenchmarkAppend is appends of n commits to one log, each with one record of
+// 880 bytes that is new.
+func BenchmarkAppend(b *testing.B) {
+	for _, n := range []int{1, 20, 128} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			s := mustOpen(b, b.TempDir())
+			value := bytes.Repeat([]byte("0123456789"), 88)
+			rev := int64(0)
+			for b.Loop() {
+				batch := store.Batch{Log: "a", After: rev}
+				for range n {
+					rev++
+					batch.Commits = append(batch.Commits, store.Commit{Revision: rev, Facts: []store.Fact{
+						{Key: store.Key{Kind: 1, ID: rev}, Value: value},
+					}})
+				}
+				if err := s.Append(b.Context(), []store.Batch{batch}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(rev)/b.Elapsed().Seconds(), "commits/s")
+		})
+	}
+}
+
+// BenchmarkOpenLoad is a start with 100,000 records of 10,000 logs, folded.
+func BenchmarkOpen(b *testing.B) {
+	dir := b.TempDir()
+	s := mustOpen(b, dir)
+	fillLogs(b, s, 10_000)
+	if err := s.Close(); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		s := mustOpen(b, dir)
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// fillLogs appends a commit to each of n logs.
+func fillLogs(t testing.TB, s *Store, n int) {
+	t.Helper()
+	for done := 0; done < n; done += 500 {
+		var batches []store.Batch
+		for i := done; i < min(done+500, n); i++ {
+			batches = append(batches, store.Batch{Log: fmt.Sprint("log ", i), Commits: []store.Commit{{Revision: 1, Facts: []store.Fact{
+				{Key: store.Key{Kind: 1, ID: 1}, Value: []byte("value")},
+			}}}})
+		}
+		if err := s.Append(t.Context(), batches); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
