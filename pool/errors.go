@@ -226,7 +226,7 @@ type LaterError struct {
 }
 
 func (e *LaterError) Error() string {
-	return fmt.Sprintf("%s: %s are not available in this version; leave the field out", orSubject(e.Field), e.Feature)
+	return fmt.Sprintf("%s: not available in this version: %s; leave it out", orSubject(e.Field), e.Feature)
 }
 
 func orSubject(field string) string {

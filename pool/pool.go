@@ -54,15 +54,16 @@ func cursorAt(s *state) feed.Cursor {
 	return feed.Cursor{Epoch: s.epoch, Revision: s.head.Revision, Nonce: s.head.Nonce}
 }
 
-// Counts returns how many tasks have each status.
-func (p *Pool) Counts() map[task.Status]int64 {
+// Stat returns the pool's newest position, and how many tasks had each status
+// there.
+func (p *Pool) Stat() (feed.Cursor, map[task.Status]int64) {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	counts := map[task.Status]int64{}
 	for _, s := range task.Statuses() {
 		counts[s] = int64(p.state.byStatus[s].Len())
 	}
-	return counts
+	return cursorAt(p.state), counts
 }
 
 // heads is the head of the published state, for those who are not the writer.
@@ -102,8 +103,9 @@ func (o *poolOverlay) publish(head store.Head) {
 
 // Result is the answer to a mutation.
 type Result struct {
-	// Tasks are the tasks it was about, in request order, as they are after it;
-	// nil where they are gone.
+	// Tasks are the tasks it was about, in request order, as they are after it.
+	// Where a batch is replayed, a task that was deleted since has its ID alone,
+	// and Number 0.
 	Tasks []*Detail
 	// Token is that of the hold it began, else "".
 	Token string
@@ -186,8 +188,9 @@ func (p *Pool) replay(batch *layer, old *request, r Request, out *Result) error 
 		n := batch.node(id)
 		if n == nil {
 			if len(old.ids) == 1 {
-				return &NotFoundError{Reason: ReasonTaskNotFound, What: "task", Name: id}
+				return &NotFoundError{Reason: ReasonTaskNotFound, What: "task", Name: id, Field: "id"}
 			}
+			out.Tasks = append(out.Tasks, &Detail{Task: &task.Task{ID: id, Brief: &task.Brief{}}})
 			continue
 		}
 		if old.token != "" && n.token != old.token {

@@ -186,7 +186,7 @@ func (r *Registry) openEntry(e *entry, info Info) {
 
 func (r *Registry) openPool(ctx context.Context, info Info) (*Pool, error) {
 	p := &Pool{
-		name: info.Name, limits: task.ResolveLimits(info.Limits, r.cfg.Getenv), rules: info.Rules, created: info.CreatedAt,
+		name: info.Name, limits: r.Limits(info), rules: info.Rules, created: info.CreatedAt,
 		codec: r.cfg.Codec, store: r.cfg.Store, writer: r.writer,
 	}
 	p.alarm = &alarm{ring: func() { p.wake(r.ctx) }}
@@ -293,6 +293,11 @@ func (r *Registry) Pool(name string) (Info, error) {
 		return Info{}, &NotFoundError{Reason: ReasonPoolNotFound, What: "pool", Name: name}
 	}
 	return info, nil
+}
+
+// Limits are those that a pool has when it is opened now.
+func (r *Registry) Limits(info Info) task.Limits {
+	return task.ResolveLimits(info.Limits, r.cfg.Getenv)
 }
 
 // Pools lists pools by name, at most size, after the one named ("": from the
