@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -11,8 +12,9 @@ import (
 // Filter narrows a listing. The zero Filter is every task that is not closed.
 // All that is set must fit.
 type Filter struct {
-	// Statuses: any of these. Closed tasks are listed when named here, or by
-	// IncludeClosed or ClosedSince.
+	// Statuses: any of these. Closed tasks are listed when named here, or, where
+	// none is, by IncludeClosed or ClosedSince: done tasks closed since Monday
+	// are not the cancelled ones.
 	Statuses      []task.Status
 	IncludeClosed bool
 	// ClosedSince: of the closed tasks only those closed at or after it.
@@ -20,7 +22,9 @@ type Filter struct {
 	// Available: dependencies done and not done itself: ready and in progress.
 	Available bool
 	// Claimable: what the caller could claim now.
-	Claimable  bool
+	Claimable bool
+	// Priorities and Types: any of these; the unspecified one is of tasks
+	// without.
 	Priorities []task.Priority
 	Types      []task.Type
 	// Assignee, Holder, Reviewer and CreatedBy are names that ResolveMember
@@ -30,7 +34,7 @@ type Filter struct {
 	Holder     string
 	Reviewer   string
 	CreatedBy  string
-	// ParentID names a task. TopLevel: tasks without a parent.
+	// ParentID names a task. TopLevel: tasks without a parent; not both.
 	ParentID string
 	TopLevel bool
 	Labels   map[string]string
@@ -48,8 +52,38 @@ type predicate struct {
 	children []int64
 }
 
+// check gives what is wrong with a filter whatever the state is.
+func (f Filter) check() error {
+	var v task.Violations
+	for i, s := range f.Statuses {
+		if !s.Valid() {
+			v.Add(fmt.Sprintf("filter.statuses[%d]", i), "has the unknown value %d: name a status", uint8(s))
+		}
+	}
+	for i, p := range f.Priorities {
+		if !p.Valid() {
+			v.Add(fmt.Sprintf("filter.priorities[%d]", i), "has the unknown value %d: name a priority", uint8(p))
+		}
+	}
+	for i, t := range f.Types {
+		if !t.Valid() {
+			v.Add(fmt.Sprintf("filter.types[%d]", i), "has the unknown value %d: name a type", uint8(t))
+		}
+	}
+	if f.TopLevel && f.ParentID != "" {
+		v.Add("filter.top_level", "is of tasks without a parent, so it goes with no parent_id: leave one out")
+	}
+	if len(v) > 0 {
+		return &InvalidError{Reason: ReasonInvalidField, Violations: v}
+	}
+	return nil
+}
+
 // compile resolves the names of a filter.
 func (f Filter) compile(in ground, actor string) (*predicate, error) {
+	if err := f.check(); err != nil {
+		return nil, err
+	}
 	p := &predicate{Filter: f, actor: actor, text: strings.ToLower(f.Text)}
 	for _, m := range []struct {
 		field string
@@ -79,7 +113,7 @@ func (f Filter) compile(in ground, actor string) (*predicate, error) {
 
 // wanted lists the statuses that can fit; nil is any.
 func (f Filter) wanted() []task.Status {
-	closed := f.IncludeClosed || !f.ClosedSince.IsZero()
+	closed := (f.IncludeClosed || !f.ClosedSince.IsZero()) && !slices.ContainsFunc(f.Statuses, task.Status.Closed)
 	if len(f.Statuses) == 0 && closed {
 		return nil
 	}

@@ -41,11 +41,10 @@ type Page struct {
 }
 
 // List returns a page of the tasks that match, of the newest revision. A task
-// is listed once. Errors: *NotFoundError and *AmbiguousError for names in the
-// filter; the context's.
+// is listed once. Errors: *InvalidError for the filter, *NotFoundError and
+// *AmbiguousError for names in it; the context's.
 func (p *Pool) List(ctx context.Context, actor string, q Query) (Page, error) {
-	snap := p.snapshot()
-	match, err := p.compile(q.Filter, actor, snap)
+	snap, match, err := p.look(q.Filter, actor)
 	if err != nil {
 		return Page{}, err
 	}
@@ -72,25 +71,21 @@ func (p *Pool) List(ctx context.Context, actor string, q Query) (Page, error) {
 	return page, err
 }
 
-// compile resolves the names of a filter and finds its candidates in a snapshot.
-func (p *Pool) compile(f Filter, actor string, snap *snapshot) (*predicate, error) {
+// look takes a snapshot, and a filter as it reads in that revision.
+func (p *Pool) look(f Filter, actor string) (*snapshot, *predicate, error) {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	match, err := f.compile(p.state, actor)
-	if err != nil || match.ParentID == "" {
-		return match, err
+	if err != nil {
+		return nil, nil, err
 	}
-	parent, ok := snap.table.Get(p.state.node(match.ParentID).task.Number)
-	if !ok {
-		return match, nil
-	}
-	for _, id := range parent.children {
-		if child := p.state.node(id); child != nil {
-			match.children = append(match.children, child.task.Number)
+	if match.ParentID != "" {
+		for _, id := range p.state.node(match.ParentID).children {
+			match.children = append(match.children, p.state.node(id).task.Number)
 		}
+		slices.Sort(match.children)
 	}
-	slices.Sort(match.children)
-	return match, nil
+	return p.snapshotLocked(), match, nil
 }
 
 // matching yields the nodes after a number that match, in creation order.

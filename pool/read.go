@@ -2,6 +2,7 @@ package pool
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/taskpool-dev/taskpool/pool/feed"
 	"github.com/taskpool-dev/taskpool/pool/task"
@@ -86,9 +87,15 @@ func (p *Pool) Explain(actor, name string) (*task.Task, []task.Check, error) {
 		return nil, nil, err
 	}
 	checks := task.Readiness(n.task, actor)
+	now := time.Now()
 	for i := range checks {
-		if checks[i].Name == task.CheckDependencies && !checks[i].Holds {
-			checks[i].Detail = explainDependencies(p.state, n.task)
+		switch c := &checks[i]; {
+		case c.Name == task.CheckDependencies && !c.Holds:
+			c.Detail = explainDependencies(p.state, n.task)
+		case c.Name == task.CheckNotBefore && n.task.Status != task.Ready && now.Before(n.task.NotBefore):
+			// The one rule has no clock and need not look so far where something
+			// else is in the way; who asks is told all that is.
+			c.Holds, c.Detail = false, fmt.Sprintf("waits until %s: come back then, or change not_before", stamp(n.task.NotBefore))
 		}
 	}
 	return n.task, checks, nil

@@ -21,10 +21,9 @@ type snapshot struct {
 	byStatus [int(task.Failed) + 1]*btree.Map[int64, struct{}]
 }
 
-// snapshot returns the pool at its newest revision.
-func (p *Pool) snapshot() *snapshot {
-	p.mu.RLock()
-	defer p.mu.RUnlock()
+// snapshotLocked returns the pool at its newest revision. The caller holds mu,
+// at least for reading.
+func (p *Pool) snapshotLocked() *snapshot {
 	// Copying marks both copies as shared, so copiers must not meet.
 	p.viewMu.Lock()
 	defer p.viewMu.Unlock()
