@@ -1,6 +1,8 @@
 package client
 
 import (
+	"errors"
+
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -82,11 +84,14 @@ func reasonNamed(name string) taskpoolv1.ErrorReason {
 // taskpoolStatus is the status in err, nil if it holds none, with the server's
 // ErrorInfo, nil if it has none.
 func taskpoolStatus(err error) (*status.Status, *errdetails.ErrorInfo) {
-	if err == nil {
+	// Not status.FromError: it puts the words of wrapping errors, such as gRPC's
+	// on repeated calls, into the message.
+	var sent interface{ GRPCStatus() *status.Status }
+	if !errors.As(err, &sent) {
 		return nil, nil
 	}
-	s, ok := status.FromError(err)
-	if !ok || s.Code() == codes.OK {
+	s := sent.GRPCStatus()
+	if s.Code() == codes.OK {
 		return nil, nil
 	}
 	for _, detail := range s.Details() {

@@ -81,6 +81,9 @@ func TestPredicatesGoByReason(t *testing.T) {
 			if client.Reason(err) != c.reason {
 				t.Errorf("Reason = %q, want %q", client.Reason(err), c.reason)
 			}
+			if d := client.Details(err); d.Reason != c.reason || d.Message != "a sentence" {
+				t.Errorf("details %+v", d)
+			}
 		}
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -64,8 +65,8 @@ func (a *app) dial() (*client.Client, error) {
 
 // unanswered tells of calls that no taskpool server answered.
 func (a *app) unanswered(err error) error {
-	s, ok := status.FromError(err)
-	if err == nil || !ok || client.Reason(err) != "" {
+	s := statusOf(err)
+	if own := (*told)(nil); s == nil || client.Reason(err) != "" || errors.As(err, &own) {
 		return err
 	}
 	addr := a.global.addr
@@ -83,6 +84,15 @@ func (a *app) unanswered(err error) error {
 		sentence = s.Message()
 	}
 	return &told{cause: err, sentence: sentence}
+}
+
+// statusOf is the status in err as it was sent, nil if it holds none.
+func statusOf(err error) *status.Status {
+	var sent interface{ GRPCStatus() *status.Status }
+	if !errors.As(err, &sent) {
+		return nil
+	}
+	return sent.GRPCStatus()
 }
 
 // reach is why a server can't be reached, without gRPC's wrapping.
@@ -121,8 +131,8 @@ func (a *app) unknownOutcome(err error) bool {
 	if err == nil || client.IsCommitUnknown(err) {
 		return err != nil
 	}
-	s, ok := status.FromError(err)
-	if !ok || client.Reason(err) != "" || !a.sent.Load() {
+	s := statusOf(err)
+	if s == nil || client.Reason(err) != "" || !a.sent.Load() {
 		return false
 	}
 	return s.Code() == codes.Unavailable || s.Code() == codes.DeadlineExceeded || s.Code() == codes.Canceled
