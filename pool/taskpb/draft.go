@@ -43,8 +43,8 @@ func Draft(m *taskpoolv1.NewTask) (task.Draft, task.Violations, error) {
 		Description:        m.GetDescription(),
 		Body:               m.GetBody(),
 		AcceptanceCriteria: m.GetAcceptanceCriteria(),
-		Priority:           readPriority(&v, "priority", m.GetPriority()),
-		Type:               readType(&v, "type", m.GetType()),
+		Priority:           ReadPriority(&v, "priority", m.GetPriority()),
+		Type:               ReadType(&v, "type", m.GetType()),
 		Links:              m.GetLinks(),
 		Steps:              m.GetSteps(),
 		Constraints:        m.GetConstraints(),
@@ -93,10 +93,10 @@ func Patch(m *taskpoolv1.UpdateTaskRequest) (task.Patch, task.Violations, error)
 		Force:              m.GetForce(),
 	}
 	if m.Priority != nil {
-		p.Priority = new(readPriority(&v, "priority", m.GetPriority()))
+		p.Priority = new(ReadPriority(&v, "priority", m.GetPriority()))
 	}
 	if m.Type != nil {
-		p.Type = new(readType(&v, "type", m.GetType()))
+		p.Type = new(ReadType(&v, "type", m.GetType()))
 	}
 	if m.Status != nil {
 		p.Status = readTarget(&v, m.GetStatus())
@@ -132,7 +132,20 @@ func readTarget(v *task.Violations, s taskpoolv1.TaskStatus) *task.Status {
 	return &status
 }
 
-func readPriority(v *task.Violations, field string, m taskpoolv1.TaskPriority) task.Priority {
+// ReadStatus reads a status that a request selects by.
+func ReadStatus(v *task.Violations, field string, m taskpoolv1.TaskStatus) task.Status {
+	s, ok := statusOf(m)
+	switch {
+	case m == taskpoolv1.TaskStatus_TASK_STATUS_UNSPECIFIED:
+		v.Add(field, "is unspecified: no task is; leave it out, or name a status")
+	case !ok:
+		v.Add(field, "has the unknown value %d: use pending, ready, in_progress, review, blocked, done, cancelled or failed", m)
+	}
+	return s
+}
+
+// ReadPriority reads a priority of a request; unspecified is none.
+func ReadPriority(v *task.Violations, field string, m taskpoolv1.TaskPriority) task.Priority {
 	p, ok := priorityOf(m)
 	if !ok {
 		v.Add(field, "has the unknown value %d: use low, medium or high, or leave it out", m)
@@ -140,7 +153,8 @@ func readPriority(v *task.Violations, field string, m taskpoolv1.TaskPriority) t
 	return p
 }
 
-func readType(v *task.Violations, field string, m taskpoolv1.TaskType) task.Type {
+// ReadType reads a type of a request; unspecified is none.
+func ReadType(v *task.Violations, field string, m taskpoolv1.TaskType) task.Type {
 	t, ok := typeOf(m)
 	if !ok {
 		v.Add(field, "has the unknown value %d: use feature, bug, refactor, chore or research, or leave it out", m)

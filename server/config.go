@@ -1,0 +1,61 @@
+package server
+
+import (
+	"log/slog"
+	"runtime"
+	"time"
+)
+
+// MaxMessageBytes is how large a message can be, either way.
+const MaxMessageBytes = 16 << 20
+
+// Config is how a server is to run. The zero Config is a good one.
+type Config struct {
+	// Logger hears of faults and slow calls, and at debug level of some of the
+	// others; nil: nobody.
+	Logger *slog.Logger
+	// SlowCall is how long a unary call takes to be logged; 0: 1 s.
+	SlowCall time.Duration
+	// LogSample is that one in so many unremarkable calls is logged at debug
+	// level; 0: 1 in 100.
+	LogSample int
+	// DrainTimeout is how long calls under way may go on when the server stops;
+	// 0: 10 s.
+	DrainTimeout time.Duration
+	// MaxConcurrentStreams of one connection; 0: 1,000.
+	MaxConcurrentStreams uint32
+	// MaxConnectionAge ends connections gracefully, so that clients behind a
+	// balancer spread again; 0: never. MaxConnectionAgeGrace is how long their
+	// calls may go on then; 0: for ever.
+	MaxConnectionAge      time.Duration
+	MaxConnectionAgeGrace time.Duration
+	// Tracing sends OpenTelemetry spans by OTLP over gRPC, to where the standard
+	// OTEL_EXPORTER_OTLP_* variables say. Off, nothing of it runs.
+	Tracing bool
+	// Version is told by metrics and the page at "/".
+	Version string
+}
+
+func (c Config) withDefaults() Config {
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	c.SlowCall = orDefault(c.SlowCall, time.Second)
+	c.LogSample = orDefault(c.LogSample, 100)
+	c.DrainTimeout = orDefault(c.DrainTimeout, 10*time.Second)
+	c.MaxConcurrentStreams = orDefault(c.MaxConcurrentStreams, 1000)
+	c.Version = orDefault(c.Version, "devel")
+	return c
+}
+
+func orDefault[T comparable](value, fallback T) T {
+	var zero T
+	if value == zero {
+		return fallback
+	}
+	return value
+}
+
+// streamWorkers is how many goroutines are kept to run calls, which spares each
+// call the growing of a new stack.
+func streamWorkers() uint32 { return uint32(4 * runtime.GOMAXPROCS(0)) }
