@@ -74,6 +74,9 @@ func TestConfigurationIsCheckedByNameAndLine(t *testing.T) {
 			t.Errorf("%q: %d %q, want %q", text, r.code, r.err, want)
 		}
 	}
+	if err := os.Remove("taskpool.yaml"); err != nil {
+		t.Fatal(err)
+	}
 	s := at(newFake(t, ok()))
 	s.env["TASKPOOL_TIMEOUT"] = "soon"
 	if r := s.run(t, "task", "read", "T-1"); r.code != exitUsage || !strings.HasPrefix(r.err, "taskpool: TASKPOOL_TIMEOUT=soon: ") {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"net"
+	"os"
 	"path"
 	"strings"
 	"sync"
@@ -22,7 +23,12 @@ import (
 	taskpoolv1 "github.com/taskpool-dev/taskpool/gen/taskpool/v1"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		program.remove()
+		os.Exit(code)
+	}))
+}
 
 // fake is a server that answers as it is told and keeps what it was asked.
 type fake struct {

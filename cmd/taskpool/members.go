@@ -26,7 +26,9 @@ func (a *app) membersCommand() *cobra.Command {
 		var members []*taskpoolv1.Member
 		rest := &taskpoolv1.ListMembersResponse{}
 		next, err := pages.collect(func(token string, size int32) (string, int, error) {
-			request.PageToken, request.PageSize = token, size
+			if request.Name == "" {
+				request.PageToken, request.PageSize = token, size
+			}
 			answer, err := c.Tasks().ListMembers(ctx, request)
 			members = append(members, answer.GetMembers()...)
 			rest.ResolvedId = answer.GetResolvedId()

@@ -51,16 +51,16 @@ func TestARefusedFileIsTalkedAboutByLine(t *testing.T) {
 		{
 			"violations",
 			refuses(t, codes.InvalidArgument, "INVALID_FIELD", "x", nil, violations("tasks[0].title", "is too long", "tasks[1].dependency_ids[2]", "names nothing")),
-			"taskpool: 2 things are wrong with the request:\n  line 2 (master/1).title is too long\n  line 3.dependency_ids[2] names nothing\n  nothing was created\n",
+			"taskpool: 2 things are wrong with the request:\n  line 2 (master/1): title is too long\n  line 3: dependency_ids[2] names nothing\n  nothing was created\n",
 		},
 		{
 			"message",
 			refuses(t, codes.NotFound, "TASK_NOT_FOUND", `tasks[1].parent_id: there is no task "T-9"`, nil),
-			"taskpool: line 3.parent_id: there is no task \"T-9\"\n  nothing was created\n",
+			"taskpool: line 3: parent_id: there is no task \"T-9\"\n  nothing was created\n",
 		},
 		{
 			"cycle",
-			refuses(t, codes.FailedPrecondition, "CYCLE", "that would close a circle", map[string]string{"path": "ref:master/1,5a1f0c2e,ref:master/1"}),
+			refuses(t, codes.FailedPrecondition, "CYCLE", "that would close a circle", map[string]string{"path": "5a1f0c2e,ref:master/1,5a1f0c2e"}),
 			"taskpool: that would close a circle\n  path: master/1 → 5a1f0c2e → master/1\n  in standard input: line 2 (master/1)\n  nothing was created\n",
 		},
 	} {

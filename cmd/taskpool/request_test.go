@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"google.golang.org/protobuf/encoding/prototext"
@@ -136,7 +137,7 @@ func TestRequests(t *testing.T) {
 		},
 		{
 			args: []string{"members", "me"},
-			want: &taskpoolv1.ListMembersRequest{}, text: `pool: "default" name: "me" page_size: 50`,
+			want: &taskpoolv1.ListMembersRequest{}, text: `pool: "default" name: "me"`,
 		},
 		{
 			args: []string{"pool", "create", "web", "--limit", "title_length=200", "--limit", "tasks-per-batch=5", "--edit-rule", "filer", "--request-id", "r"},
@@ -219,5 +220,26 @@ func TestActorAndToken(t *testing.T) {
 		if got := header.Get("taskpool-actor"); len(got) != 1 || got[0] != c.actor || auth != c.auth {
 			t.Errorf("%v %v: actor %q, authorization %q", c.env, c.args, got, auth)
 		}
+	}
+}
+
+// A ref that nothing points to is not sent: boards have such refs several times.
+func TestRefsThatAreNotUsedAreNotSent(t *testing.T) {
+	f := newFake(t, ok())
+	s := at(f)
+	s.stdin = `{"ref":"a","title":"A"}
+{"ref":"x","title":"B","dependency_ids":["ref:a"],"parent_id":"ref:p"}
+{"ref":"x","title":"C","discovered_from_id":" ref:d "}
+{"ref":"p","title":"P"}
+{"ref":"d","title":"D"}`
+	if r := s.run(t, "task", "create", "--from", "-"); r.code != exitDone {
+		t.Fatalf("%+v", r)
+	}
+	var refs []string
+	for _, task := range last[*taskpoolv1.CreateTasksRequest](t, f).GetTasks() {
+		refs = append(refs, task.GetRef())
+	}
+	if got := strings.Join(refs, ","); got != "a,,,p,d" {
+		t.Errorf("sent %s", got)
 	}
 }

@@ -22,10 +22,7 @@ func (a *app) createFrom(ctx context.Context, c *client.Client, name, requestID 
 	if err != nil {
 		return err
 	}
-	request := &taskpoolv1.CreateTasksRequest{RequestId: requestID}
-	for _, d := range batch.drafts {
-		request.Tasks = append(request.Tasks, d.Task)
-	}
+	request := &taskpoolv1.CreateTasksRequest{RequestId: requestID, Tasks: batch.tasks()}
 	if size := proto.Size(request); size > client.MaxMessageBytes-1024 {
 		return fmt.Errorf("%s holds %.1f MiB of tasks and one call takes %d: split it", batch.name, float64(size)/(1<<20), client.MaxMessageBytes>>20)
 	}
@@ -68,8 +65,31 @@ func (a *app) readDrafts(name string) (*batch, error) {
 	return &batch{name, found}, nil
 }
 
-// taskAt finds where the server speaks of a task of the request.
-var taskAt = regexp.MustCompile(`\btasks\[(\d+)\]`)
+// tasks are those to create. A ref that no task points to is left out: it says
+// nothing, and in boards of people several tasks may have the same.
+func (b *batch) tasks() []*taskpoolv1.NewTask {
+	used := map[string]bool{}
+	for _, d := range b.drafts {
+		for _, id := range append([]string{d.Task.GetParentId(), d.Task.GetDiscoveredFromId()}, d.Task.GetDependencyIds()...) {
+			if ref, ok := strings.CutPrefix(strings.TrimSpace(id), "ref:"); ok {
+				used[ref] = true
+			}
+		}
+	}
+	tasks := make([]*taskpoolv1.NewTask, len(b.drafts))
+	for i, d := range b.drafts {
+		tasks[i] = d.Task
+		if ref := d.Task.GetRef(); ref != "" && !used[ref] {
+			tasks[i] = proto.CloneOf(d.Task)
+			tasks[i].Ref = ""
+		}
+	}
+	return tasks
+}
+
+// taskAt finds where the server speaks of a task of the request, or of a field of
+// one.
+var taskAt = regexp.MustCompile(`\btasks\[(\d+)\](\.?)`)
 
 // refused tells of a refusal in terms of the file: lines and refs in place of
 // positions in the request.
@@ -82,6 +102,7 @@ func (b *batch) refused(err error) error {
 	for i, v := range details.Violations {
 		details.Violations[i] = client.Violation{Field: b.inFile(v.Field), Description: b.inFile(v.Description)}
 	}
+	details.Path = b.fromTop(details.Path)
 	sentence, more := withDetails(details.Message, details)
 	if at := b.lines(details.Path); at != "" {
 		more = append(more, at)
@@ -92,9 +113,13 @@ func (b *batch) refused(err error) error {
 // inFile puts the place in the file for tasks[17].
 func (b *batch) inFile(text string) string {
 	return taskAt.ReplaceAllStringFunc(text, func(found string) string {
-		i, err := strconv.Atoi(taskAt.FindStringSubmatch(found)[1])
-		if err != nil || i >= len(b.drafts) {
+		parts := taskAt.FindStringSubmatch(found)
+		i, err := strconv.Atoi(parts[1])
+		switch {
+		case err != nil || i >= len(b.drafts):
 			return found
+		case parts[2] != "":
+			return b.place(i) + ": "
 		}
 		return b.place(i)
 	})
@@ -109,13 +134,36 @@ func (b *batch) place(i int) string {
 	return fmt.Sprintf("line %d", d.Line)
 }
 
+// index is which task of the file an element of a path is, -1 for none.
+func (b *batch) index(element string) int {
+	ref, ok := strings.CutPrefix(element, "ref:")
+	if !ok {
+		return -1
+	}
+	return slices.IndexFunc(b.drafts, func(d drafts.Draft) bool { return d.Task.GetRef() == ref })
+}
+
+// fromTop is a cycle as seen from the task of it that stands first in the file.
+func (b *batch) fromTop(path []string) []string {
+	if len(path) < 2 || path[0] != path[len(path)-1] { // cut because it is long
+		return path
+	}
+	ring := path[:len(path)-1]
+	first, top := len(b.drafts), 0
+	for i, element := range ring {
+		if at := b.index(element); at >= 0 && at < first {
+			first, top = at, i
+		}
+	}
+	turned := append(slices.Clone(ring[top:]), ring[:top]...)
+	return append(turned, turned[0])
+}
+
 // lines tells where the tasks of a cycle stand in the file.
 func (b *batch) lines(path []string) string {
 	var places []string
-	for _, one := range path {
-		ref, ok := strings.CutPrefix(one, "ref:")
-		i := slices.IndexFunc(b.drafts, func(d drafts.Draft) bool { return ok && d.Task.GetRef() == ref })
-		if i >= 0 && !slices.Contains(places, b.place(i)) {
+	for _, element := range path {
+		if i := b.index(element); i >= 0 && !slices.Contains(places, b.place(i)) {
 			places = append(places, b.place(i))
 		}
 	}

@@ -128,10 +128,10 @@ func who(t *taskpoolv1.Task) string {
 	switch {
 	case t.GetHolder() != "":
 		return t.GetHolder()
-	case t.GetAssignee() != "":
+	case t.GetAssignee() != "" && t.GetClosedAt() == nil:
 		return t.GetAssignee() + " (assigned)"
 	}
-	return ""
+	return t.GetAssignee()
 }
 
 // count is "2 tasks", "" for none.

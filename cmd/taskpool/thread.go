@@ -25,14 +25,11 @@ func (p *page) thread(events []*taskpoolv1.TaskEvent, names *titles) {
 	}
 	p.heading("Thread")
 	for _, e := range events {
-		actor, text := e.GetActor(), e.GetBody()
+		actor := e.GetActor()
 		if e.GetVia() != "" {
 			actor += " via " + e.GetVia()
 		}
-		if e.GetRedacted() {
-			text = "(taken away by an operator)"
-		}
-		p.row(clock(e.GetAt()), actor, word(e.GetKind()), text)
+		p.row(clock(e.GetAt()), actor, word(e.GetKind()), happening(e, names))
 	}
 }
 
