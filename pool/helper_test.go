@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/taskpool-dev/taskpool/pool"
+	"github.com/taskpool-dev/taskpool/pool/store"
 	"github.com/taskpool-dev/taskpool/pool/store/memory"
 	"github.com/taskpool-dev/taskpool/pool/task"
 	"github.com/taskpool-dev/taskpool/pool/taskpb"
@@ -226,4 +227,43 @@ func (f *fixture) wantTold(id string, skip int, ids map[string]string, want ...s
 	if all := strings.Join(append(want, ""), "\n"); got != all {
 		f.t.Errorf("the thread of %s tells\n%swant\n%s", f.get(id).Title, got, all)
 	}
+}
+
+// loweredLimits fills the default pool of a store, and gives limits below it.
+func loweredLimits(t testing.TB, fill func(*fixture)) (store.Store, map[string]string) {
+	t.Helper()
+	s := memory.New()
+	t.Cleanup(func() { _ = s.Close() })
+	r, f := openRegistry(t, s, nil)
+	fill(f)
+	r.Close()
+	return s, map[string]string{
+		"LLM_CHAT_TASK_MAX_TITLE_LENGTH": "10", "LLM_CHAT_TASK_MAX_DESCRIPTION_LENGTH": "10",
+		"LLM_CHAT_TASK_MAX_PLAN_FIELD_COUNT": "2", "LLM_CHAT_TASK_MAX_PLAN_FIELD_LENGTH": "3",
+		"LLM_CHAT_TASK_MAX_HISTORY_LENGTH": "200", "TASKPOOL_MAX_LABELS": "1", "TASKPOOL_MAX_DEPTH": "1",
+		"TASKPOOL_MAX_DEPENDENCIES": "1", "TASKPOOL_MAX_CHILDREN": "1",
+	}
+}
+
+// openWith opens the default pool of a store under an environment.
+func openWith(t testing.TB, s store.Store, env map[string]string) *fixture {
+	t.Helper()
+	r, f := openRegistry(t, s, env)
+	t.Cleanup(r.Close)
+	return f
+}
+
+func openRegistry(t testing.TB, s store.Store, env map[string]string) (*pool.Registry, *fixture) {
+	t.Helper()
+	getenv := func(name string) (string, bool) { v, ok := env[name]; return v, ok }
+	r, err := pool.Open(t.Context(), pool.Config{Store: s, Codec: taskpb.Codec{}, Getenv: getenv})
+	if err != nil {
+		t.Fatalf("open: %v", err)
+	}
+	p, release, err := r.Acquire(t.Context(), "")
+	if err != nil {
+		t.Fatalf("acquire: %v", err)
+	}
+	t.Cleanup(release)
+	return r, &fixture{Pool: p, t: t, actor: filer}
 }
