@@ -33,8 +33,8 @@ type tuning struct {
 }
 
 var defaultTuning = tuning{
-	lagRows:    20_000,
-	lagBytes:   32 << 20,
+	lagRows:    50_000,
+	lagBytes:   64 << 20,
 	idle:       time.Second,
 	idleRows:   200,
 	roundRows:  2_000,

@@ -1,6 +1,9 @@
 package sqlite
 
-import "database/sql"
+import (
+	"database/sql"
+	"strings"
+)
 
 // piece is one transaction of folding.
 type piece struct {
@@ -34,15 +37,13 @@ func (p *piece) log(id int64) *logRow {
 func (s *Store) foldPiece(r *round) error {
 	p := s.newPiece()
 	next, done := r.next, false
-	err := s.w.tx(func() error {
+	err := s.w.lazyTx(func() error {
 		for next < len(r.changes) && !p.full() {
-			whole, err := p.apply(r.changes[next])
+			n, err := p.apply(r.changes[next:])
 			if err != nil {
 				return err
 			}
-			if whole {
-				next++
-			}
+			next += n
 		}
 		if next == len(r.changes) && (!p.full() || next == r.next) {
 			done = true
@@ -66,33 +67,60 @@ func (s *Store) foldPiece(r *round) error {
 	return nil
 }
 
-// apply makes a change; false says that it has to be gone on with.
-func (p *piece) apply(c change) (whole bool, err error) {
+// apply makes the first of changes, or some, and returns how many; 0 says that
+// the first has to be gone on with.
+func (p *piece) apply(changes []change) (int, error) {
+	c, k := changes[0], changes[0].key
 	l := p.log(c.log)
-	if c.reset {
+	switch {
+	case c.reset:
 		n, err := deleteRecords(p.s.w, c.log, max(p.s.tune.pieceRows-p.rows, 1))
 		l.records -= n
 		p.rows += int(n)
-		return n == 0, err
-	}
-	p.rows++
-	p.bytes += c.size()
-	k := c.key
-	if c.gone {
+		if n == 0 {
+			return 1, err
+		}
+		return 0, err
+	case c.gone:
 		n, err := p.s.w.exec(deleteRecord, c.log, int64(k.Kind), k.ID, k.Sub)
 		l.records -= n
-		return true, err
+		p.rows++
+		return 1, err
 	}
-	payload := sealRecord(c.stateKey, c.expires, c.value)
-	// In two statements, because the number of records has to be right.
-	n, err := p.s.w.exec("UPDATE state SET expires = ?, payload = ? WHERE log = ? AND kind = ? AND id = ? AND sub = ?",
-		c.expires, payload, c.log, int64(k.Kind), k.ID, k.Sub)
-	if err == nil && n == 0 {
-		_, err = p.s.w.exec("INSERT INTO state (expires, payload, log, kind, id, sub) VALUES (?, ?, ?, ?, ?, ?)",
-			c.expires, payload, c.log, int64(k.Kind), k.ID, k.Sub)
-		l.records++
+	many := changes[:min(len(changes), len(insertMany), max(p.s.tune.pieceRows-p.rows, 1))]
+	for i, c := range many {
+		if i > 0 && (c.log != l.id || c.gone || c.reset || p.full()) {
+			many = many[:i]
+			break
+		}
+		p.rows++
+		p.bytes += c.size()
 	}
-	return true, err
+	args := make([]any, 0, 6*len(many))
+	for _, c := range many {
+		args = append(args, c.log, int64(c.key.Kind), c.key.ID, c.key.Sub, c.expires, sealRecord(c.stateKey, c.expires, c.value))
+	}
+	// Inserted first, because the number of records has to be right; if some
+	// were there already, all are written again.
+	n, err := p.s.w.exec(insertMany[len(many)-1], args...)
+	l.records += n
+	if err == nil && n < int64(len(many)) {
+		_, err = p.s.w.exec(upsertMany[len(many)-1], args...)
+	}
+	return len(many), err
+}
+
+// insertMany and upsertMany write so many records at once: half of what a
+// statement costs is not the record's.
+var insertMany, upsertMany [16]string
+
+func init() {
+	for i := range insertMany {
+		statement := "INSERT INTO state (log, kind, id, sub, expires, payload) VALUES (?, ?, ?, ?, ?, ?)" +
+			strings.Repeat(", (?, ?, ?, ?, ?, ?)", i)
+		insertMany[i] = statement + " ON CONFLICT DO NOTHING"
+		upsertMany[i] = statement + " ON CONFLICT DO UPDATE SET expires = excluded.expires, payload = excluded.payload"
+	}
 }
 
 // finish is the end of a round: its rows count as folded.

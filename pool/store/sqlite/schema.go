@@ -70,7 +70,7 @@ func ensureSchema(w *writer) error {
 	}
 	return w.tx(func() error {
 		for _, statement := range schema {
-			if _, err := w.exec(statement); err != nil {
+			if err := w.once(statement); err != nil {
 				return err
 			}
 		}
@@ -81,17 +81,15 @@ func ensureSchema(w *writer) error {
 // checkOwner refuses a file that is not ours, or a later program's, before
 // anything in it is changed. It returns 0 for a file without a schema.
 func checkOwner(w *writer) (version int64, err error) {
-	application, err := readInt(w, "PRAGMA application_id")
-	if err != nil {
-		return 0, err
-	}
-	version, err = readInt(w, "PRAGMA user_version")
-	if err != nil {
-		return 0, err
-	}
-	tables, err := readInt(w, "SELECT count(*) FROM sqlite_schema")
-	if err != nil {
-		return 0, err
+	var application, tables int64
+	for query, value := range map[string]*int64{
+		"PRAGMA application_id":              &application,
+		"PRAGMA user_version":                &version,
+		"SELECT count(*) FROM sqlite_schema": &tables,
+	} {
+		if err := w.conn.QueryRowContext(uninterrupted, query).Scan(value); err != nil {
+			return 0, err
+		}
 	}
 	switch {
 	case application == 0 && version == 0 && tables == 0:
@@ -113,12 +111,11 @@ func readInt(w *writer, query string, args ...any) (n int64, err error) {
 
 // setPragma sets a pragma and makes sure: SQLite does not say when it can't.
 func setPragma(w *writer, name, want string) error {
-	var got string
-	read := func(rows *sql.Rows) error { return rows.Scan(&got) }
-	if err := w.query(read, "PRAGMA "+name+" = "+want); err != nil {
+	if err := w.once("PRAGMA " + name + " = " + want); err != nil {
 		return err
 	}
-	if err := w.query(read, "PRAGMA "+name); err != nil {
+	var got string
+	if err := w.conn.QueryRowContext(uninterrupted, "PRAGMA "+name).Scan(&got); err != nil {
 		return err
 	}
 	if got != want {

@@ -28,6 +28,7 @@ func eager(s *Store) {
 // never leaves everything to be folded by the next start.
 func never(s *Store) {
 	s.tune.idle, s.tune.idleRows, s.tune.closing = time.Hour, 1<<30, -1
+	s.tune.lagRows, s.tune.lagBytes = 1<<30, 1<<40
 }
 
 func mustOpen(t testing.TB, dir string, opts ...Option) *Store {

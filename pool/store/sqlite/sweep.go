@@ -34,7 +34,7 @@ func (s *Store) sweepPiece(now time.Time) (int, error) {
 		return 0, err
 	}
 	p, deleted := s.newPiece(), int64(0)
-	err = s.w.tx(func() error {
+	err = s.w.lazyTx(func() error {
 		for _, k := range due {
 			if s.index.byID[k.log] == nil {
 				continue

@@ -72,7 +72,7 @@ func (s *Store) trimPiece(ctx context.Context, log string, before int64) (more b
 	}
 	next, kept := l.logRow, l.rows[len(rows)]
 	next.trimmed = kept.first
-	err = s.w.tx(func() error {
+	err = s.w.lazyTx(func() error {
 		for _, r := range rows {
 			if _, err := s.w.exec(deleteRow, r.seq); err != nil {
 				return err

@@ -28,6 +28,8 @@ type writer struct {
 	hooks *hooks
 	// stmts are the prepared statements, by text.
 	stmts map[string]*sql.Stmt
+	// queries counts what query was called.
+	queries int
 	// loose: the connection may be within a transaction that can't be ended.
 	loose bool
 }
@@ -91,8 +93,16 @@ func (w *writer) exec(query string, args ...any) (int64, error) {
 	return result.RowsAffected()
 }
 
+// once runs a statement that is not kept. Pragmas need it: most do what they do
+// while they are prepared.
+func (w *writer) once(statement string) error {
+	_, err := w.conn.ExecContext(uninterrupted, statement)
+	return err
+}
+
 // query calls each for every row of the result.
 func (w *writer) query(each func(*sql.Rows) error, query string, args ...any) error {
+	w.queries++
 	stmt, err := w.prepare(query)
 	if err != nil {
 		return err
@@ -140,6 +150,21 @@ func (w *writer) tx(do func() error) error {
 	// SQLite may have rolled back by itself, then this is an SQLITE_ERROR.
 	if _, rollback := w.exec("ROLLBACK"); rollback != nil && code(rollback) != lib.SQLITE_ERROR {
 		w.loose = true
+	}
+	return err
+}
+
+// lazyTx is tx that need not be durable at once, for what can be done again:
+// its frames in the WAL are synced with the next ones that are. What survives a
+// loss of power is always a beginning of what was written.
+func (w *writer) lazyTx(do func() error) error {
+	if err := w.once("PRAGMA synchronous = NORMAL"); err != nil {
+		return err
+	}
+	err := w.tx(do)
+	if full := w.once("PRAGMA synchronous = FULL"); full != nil {
+		w.loose = true
+		return full
 	}
 	return err
 }
