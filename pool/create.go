@@ -281,12 +281,14 @@ func (tx *tx) introduce(t *task.Task) {
 	tx.noteGivenUp(t.ID, t.Dependencies)
 }
 
-// cycle names the tasks of a batch by their ref, which is all their author knows.
+// cycle names the tasks of a batch by their ref, which is all their author
+// knows, and begins with the one that stands first in the request.
 func (b *batch) cycle(field string, ids []string) error {
 	at := make(map[string]int, len(b.ids))
 	for i, id := range b.ids {
 		at[id] = i
 	}
+	ids = fromFirst(ids, at)
 	path, names := keys(b.tx, ids), make([]string, len(ids))
 	for i, id := range ids {
 		names[i] = path[i]
@@ -301,4 +303,18 @@ func (b *batch) cycle(field string, ids []string) error {
 		}
 	}
 	return cycleError(field, path, names)
+}
+
+// fromFirst turns a ring of ids, first and last equal, so that it begins with
+// the one of the lowest place.
+func fromFirst(ids []string, at map[string]int) []string {
+	ring, first := ids[:len(ids)-1], 0
+	for i, id := range ring {
+		place, ok := at[id]
+		if lowest, known := at[ring[first]]; ok && (!known || place < lowest) {
+			first = i
+		}
+	}
+	turned := append(slices.Clone(ring[first:]), ring[:first]...)
+	return append(turned, turned[0])
 }
