@@ -48,24 +48,6 @@ type overlay interface {
 	publish(head store.Head)
 }
 
-// job is a mutation on its way through the writer.
-type job struct {
-	ctx    context.Context
-	ledger ledger
-	// run makes the mutation's changes in the overlay, or changes nothing and
-	// returns why. It may be called again, on another overlay. A nil commit
-	// means that nothing has to be stored.
-	run func(o overlay, revision int64, now time.Time) (*store.Commit, error)
-	// refresh has no run: the ledger catches up with what others appended.
-	refresh bool
-	// alone keeps others out of its batch: its commit resets the log.
-	alone bool
-
-	done chan struct{}
-	// err is the answer once done is closed.
-	err error
-}
-
 // writer appends to one store, for all its ledgers, in one goroutine.
 type writer struct {
 	store store.Store
@@ -77,8 +59,8 @@ type writer struct {
 	// held are jobs that were taken from the queue but belong to a later batch.
 	held []*job
 	// unsure are the ledgers whose head must be read again before anything is
-	// appended.
-	unsure map[ledger]bool
+	// appended to them, each with why that failed last, if it was tried.
+	unsure map[ledger]error
 	// probe is a job of the owner's that appends nothing of meaning.
 	probe func() *job
 }
@@ -86,7 +68,7 @@ type writer struct {
 func newWriter(s store.Store) *writer {
 	return &writer{
 		store: s, queue: make(chan *job, maxQueued),
-		stop: make(chan struct{}), ended: make(chan struct{}), unsure: map[ledger]bool{},
+		stop: make(chan struct{}), ended: make(chan struct{}), unsure: map[ledger]error{},
 	}
 }
 
@@ -104,7 +86,7 @@ func (w *writer) do(j *job) error {
 	default:
 		return &QuotaError{
 			Reason:     ReasonQueueFull,
-			Message:    fmt.Sprintf("%d changes already wait to be stored; nothing was changed; wait a second and repeat", maxQueued),
+			Message:    fmt.Sprintf("%d changes already wait to be stored; nothing was changed; wait a second and repeat", cap(w.queue)),
 			RetryAfter: time.Second,
 		}
 	}
@@ -112,14 +94,9 @@ func (w *writer) do(j *job) error {
 	case <-j.done:
 		return j.err
 	case <-j.ctx.Done():
-		return j.ctx.Err()
-	case <-w.ended:
-		select { // it may have been answered in the last batch
-		case <-j.done:
-			return j.err
-		default:
-			return &UnavailableError{Reason: ReasonDraining}
-		}
+		return j.answer(j.ctx.Err())
+	case <-w.ended: // it may have been answered in the last batch
+		return j.answer(&UnavailableError{Reason: ReasonDraining})
 	}
 }
 
@@ -192,7 +169,9 @@ func (w *writer) gather() []*job {
 		}
 	}
 	batch := w.held[:n:n]
-	w.held = w.held[n:]
+	if w.held = w.held[n:]; len(w.held) == 0 {
+		w.held = nil // its array would keep jobs that were answered long ago
+	}
 	return batch
 }
 
@@ -205,15 +184,12 @@ func (w *writer) process(batch []*job) {
 	}()
 	for _, j := range batch {
 		if j.refresh {
-			w.unsure[j.ledger] = true
+			w.unsure[j.ledger] = nil
 		}
 	}
 	ctx := context.Background() // an append is not given up because one caller left
 	for try := 0; ; try++ {
-		if err := w.settleUnsure(ctx); err != nil {
-			w.fail(batch, &UnavailableError{Reason: ReasonStoreUnavailable, Cause: err})
-			return
-		}
+		w.settleUnsure(ctx)
 		run, ran := w.run(batch)
 		if ran < len(batch) {
 			w.held = append(batch[ran:len(batch):len(batch)], w.held...)
@@ -225,13 +201,13 @@ func (w *writer) process(batch []*job) {
 		err := w.store.Append(ctx, run.batches)
 		switch {
 		case err == nil:
-			w.health.set(nil)
+			if len(w.unsure) == 0 {
+				w.health.set(nil)
+			}
 			run.publish()
 			return
 		case errors.Is(err, store.ErrConflict):
-			for l := range run.overlays {
-				w.unsure[l] = true
-			}
+			w.doubt(run)
 			if try == maxConflicts {
 				w.fail(batch, &UnavailableError{Reason: ReasonStoreUnavailable, Cause: err})
 				return
@@ -242,26 +218,32 @@ func (w *writer) process(batch []*job) {
 			return
 		default:
 			w.health.set(err)
-			for l := range run.overlays {
-				w.unsure[l] = true
-			}
+			w.doubt(run)
 			w.fail(batch, &UnavailableError{Reason: ReasonCommitUnknown, Cause: err})
 			return
 		}
 	}
 }
 
+// doubt has the heads of a run's ledgers read again.
+func (w *writer) doubt(r *running) {
+	for l := range r.overlays {
+		w.unsure[l] = nil
+	}
+}
+
 // settleUnsure reads the heads again of ledgers whose last append is not known,
-// or lost, before anything else is appended to them.
-func (w *writer) settleUnsure(ctx context.Context) error {
+// or lost. One that can't be read now stays unsure; it is no reason to stop the
+// others.
+func (w *writer) settleUnsure(ctx context.Context) {
 	for l := range w.unsure {
 		if err := l.catchUp(ctx); err != nil {
+			w.unsure[l] = err
 			w.health.set(err)
-			return err
+			continue
 		}
 		delete(w.unsure, l)
 	}
-	return nil
 }
 
 // fail answers the whole batch alike: a refusal, too, may have been decided on
@@ -270,62 +252,4 @@ func (w *writer) fail(batch []*job, err error) {
 	for _, j := range batch {
 		j.err = err
 	}
-}
-
-// running is one batch, run but not yet appended.
-type running struct {
-	overlays map[ledger]overlay
-	heads    map[ledger]store.Head
-	batches  []store.Batch
-}
-
-func (r *running) publish() {
-	for l, o := range r.overlays {
-		if head := r.heads[l]; head != l.published() {
-			o.publish(head)
-		}
-	}
-}
-
-// run runs each job in the overlay of its ledger, in order, and says how many it
-// ran: fewer than all when their commits grow too large for one append.
-func (w *writer) run(batch []*job) (*running, int) {
-	r := &running{overlays: map[ledger]overlay{}, heads: map[ledger]store.Head{}}
-	at := map[ledger]int{}
-	now := time.Now().UTC().Round(0)
-	size := 0
-	for n, j := range batch {
-		if size >= maxBatchBytes {
-			return r, n
-		}
-		if j.refresh {
-			continue
-		}
-		if err := j.ctx.Err(); err != nil {
-			j.err = err // the caller has gone before it began
-			continue
-		}
-		o := r.overlays[j.ledger]
-		if o == nil {
-			o = j.ledger.begin()
-			r.overlays[j.ledger], r.heads[j.ledger] = o, j.ledger.published()
-		}
-		head := r.heads[j.ledger]
-		var commit *store.Commit
-		if commit, j.err = j.run(o, head.Revision+1, now); j.err != nil || commit == nil {
-			continue
-		}
-		i, ok := at[j.ledger]
-		if !ok {
-			i = len(r.batches)
-			at[j.ledger] = i
-			r.batches = append(r.batches, store.Batch{Log: j.ledger.log(), After: head.Revision})
-		}
-		r.batches[i].Commits = append(r.batches[i].Commits, *commit)
-		r.heads[j.ledger] = store.Head{Revision: commit.Revision, Nonce: commit.Nonce, At: commit.At}
-		for _, f := range commit.Facts {
-			size += len(f.Value)
-		}
-	}
-	return r, len(batch)
 }
