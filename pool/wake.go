@@ -2,6 +2,7 @@ package pool
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/taskpool-dev/taskpool/pool/task"
@@ -16,25 +17,38 @@ const wakeAgain = time.Second
 // wake lets tasks whose not_before has come become ready. It is a mutation like
 // any other, made by the pool when its alarm rings.
 func (p *Pool) wake(ctx context.Context) {
-	_, err := p.mutate(ctx, "Wake", Request{Actor: task.SystemPool}, func(tx *tx) ([]string, string, error) {
-		n := 0
-		p.state.waiting.Scan(func(w waiting) bool {
-			if tx.now.Before(w.until) || n == wakeAtMost {
-				return false
-			}
-			n++
-			if waits := tx.numbered(w.number); waits != nil {
-				tx.unsettle(waits.task.ID)
-			}
-			return true
-		})
-		return nil, "", nil
-	})
+	err := p.wakeSome(ctx, wakeAtMost)
 	next, waits := p.nextWake()
 	if err != nil {
 		next = time.Now().Add(wakeAgain)
 	}
 	p.alarm.set(next, waits)
+}
+
+// wakeSome wakes the earliest tasks, at most that many, and fewer where their
+// text is more than one revision takes.
+func (p *Pool) wakeSome(ctx context.Context, most int) error {
+	for {
+		_, err := p.mutate(ctx, "Wake", Request{Actor: task.SystemPool}, func(tx *tx) ([]string, string, error) {
+			n := 0
+			p.state.waiting.Scan(func(w waiting) bool {
+				if tx.now.Before(w.until) || n == most {
+					return false
+				}
+				n++
+				if waits := tx.numbered(w.number); waits != nil {
+					tx.unsettle(waits.task.ID)
+				}
+				return true
+			})
+			return nil, "", nil
+		})
+		var quota *QuotaError
+		if most == 1 || !errors.As(err, &quota) || quota.Reason != ReasonRevisionTooLarge {
+			return err
+		}
+		most /= 2
+	}
 }
 
 func (p *Pool) nextWake() (time.Time, bool) {
