@@ -4,6 +4,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/taskpool-dev/taskpool/pool/dag"
@@ -34,10 +35,9 @@ type layer struct {
 	nodes map[string]*node
 	// created lists the ids of new nodes by number.
 	created map[int64]string
-	// requests are new records in order, forgotten are old ones.
-	requests  []*request
-	asked     map[requestKey]*request
-	forgotten []*request
+	// requests are new records in order.
+	requests []*request
+	asked    map[requestKey]*request
 }
 
 func newLayer(under ground, m marks) *layer {
@@ -133,7 +133,6 @@ func (l *layer) absorb(top *layer) {
 	for _, r := range top.requests {
 		l.remember(r)
 	}
-	l.forgotten = append(l.forgotten, top.forgotten...)
 }
 
 // drop takes a node out, with its edges.
@@ -149,7 +148,7 @@ func (l *layer) drop(n *node) {
 // same for a child and its parent. The order of nodes is connect's to keep.
 func (l *layer) link(id, dep string) {
 	if d := l.own(dep); d != nil {
-		d.dependents = with(d.dependents, id)
+		d.dependents = l.place(d.dependents, id)
 	}
 }
 
@@ -161,7 +160,7 @@ func (l *layer) unlink(id, dep string) {
 
 func (l *layer) join(id, parent string) {
 	if p := l.own(parent); p != nil {
-		p.children = with(p.children, id)
+		p.children = l.place(p.children, id)
 	}
 }
 
@@ -172,6 +171,17 @@ func (l *layer) leave(id, parent string) {
 	if p := l.own(parent); p != nil {
 		p.children = without(p.children, id)
 	}
+}
+
+// place returns ids, which are in creation order, with id among them. So they
+// have the same order in every pool over the same log, and after a restart.
+func (l *layer) place(ids []string, id string) []string {
+	number := l.node(id).task.Number
+	at := sort.Search(len(ids), func(i int) bool {
+		n := l.node(ids[i])
+		return n != nil && n.task.Number > number
+	})
+	return slices.Insert(slices.Clip(ids), at, id)
 }
 
 // connect keeps the order of nodes right for a new edge: from needs to. When

@@ -10,9 +10,9 @@ import (
 // layer or a state that others read; the slices are shared between versions.
 type node struct {
 	task *task.Task
-	// thread is append-only: later versions may share its array beyond len.
+	// thread only grows, see hear.
 	thread []*task.Event
-	// dependents and children are ids, in the order they came.
+	// dependents and children are ids, in creation order.
 	dependents []string
 	children   []string
 	// order is the node's place in an order in which every task comes after
@@ -51,6 +51,12 @@ func (n *node) neededBy() iter.Seq[string] {
 		}
 	}
 }
+
+// hear adds an event to the thread. Versions share one array: older ones end
+// before what is added, and only the newest is ever added to, so that a long
+// thread costs no more than a short one. A version that was dropped may have
+// left something behind the end, which is written over.
+func (n *node) hear(e *task.Event) { n.thread = append(n.thread, e) }
 
 // with and without return new slices; shared arrays are never written.
 func with(ids []string, id string) []string {

@@ -21,12 +21,15 @@ type Pool struct {
 	store   store.Store
 	writer  *writer
 	alarm   *alarm
+	// damaged is told, on the writer's goroutine, of what a reload set aside.
+	damaged func([]store.Damage)
 
 	// mu guards state. The writer alone changes it, so it reads it unlocked.
 	mu    sync.RWMutex
 	state *state
 
-	// viewMu guards view, the newest snapshot taken.
+	// viewMu, and mu too, guard view: the snapshot of the state as it is, nil
+	// until somebody wants one. Who holds mu for writing needs no viewMu.
 	viewMu sync.Mutex
 	view   *snapshot
 }
@@ -96,6 +99,7 @@ func (o *poolOverlay) publish(head store.Head) {
 		p.state = o.fresh
 	}
 	p.state.merge(o.layer, head)
+	p.view = nil // it would keep what is gone
 	next, waits := p.state.waiting.Min()
 	p.mu.Unlock()
 	p.alarm.set(next.until, waits)

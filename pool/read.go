@@ -2,6 +2,7 @@ package pool
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/taskpool-dev/taskpool/pool/feed"
@@ -20,7 +21,7 @@ type Detail struct {
 }
 
 func detailOf(n *node) *Detail {
-	return &Detail{Task: n.task, Thread: n.thread, Dependents: n.dependents}
+	return &Detail{Task: n.task, Thread: slices.Clip(n.thread), Dependents: n.dependents}
 }
 
 // History are the events of the progress log, oldest first.

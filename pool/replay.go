@@ -10,8 +10,8 @@ import (
 )
 
 // catchUp publishes what others appended since the published head, one commit
-// at a time. Where the store no longer has those commits, the state is loaded
-// anew.
+// at a time. Where the store no longer has those commits, or one of them begins
+// an epoch on what another process found damaged, the state is loaded anew.
 func (p *Pool) catchUp(ctx context.Context) error {
 	for c, err := range p.store.Commits(ctx, p.log(), p.state.head.Revision+1) {
 		if errors.Is(err, store.ErrCompacted) {
@@ -29,17 +29,23 @@ func (p *Pool) catchUp(ctx context.Context) error {
 		if err := o.layer.replay(c, p.codec); err != nil {
 			return fmt.Errorf("pool %s: revision %d: %w", p.name, c.Revision, err)
 		}
-		o.publish(store.Head{Revision: c.Revision, Nonce: c.Nonce, At: c.At})
+		if !c.Reset && o.layer.epoch != "" && p.state.epoch != "" {
+			return p.reload(ctx) // no commit tells what was set aside
+		}
+		o.publish(c.Head())
 	}
 	return nil
 }
 
 func (p *Pool) reload(ctx context.Context) error {
-	fresh, _, err := load(ctx, p.store, p.log(), p.codec)
+	fresh, damage, err := load(ctx, p.store, p.log(), p.codec)
 	if err != nil {
 		return err
 	}
 	(&poolOverlay{pool: p, fresh: fresh, layer: newLayer(fresh, fresh.marks)}).publish(fresh.head)
+	if len(damage) > 0 && p.damaged != nil {
+		p.damaged(damage)
+	}
 	return nil
 }
 
@@ -66,8 +72,14 @@ func (l *layer) replay(c store.Commit, codec Codec) error {
 			return err
 		}
 	}
+	counted := map[string]bool{"": true}
 	for _, t := range told {
-		l.recount(t.ID)
+		for _, id := range []string{t.ID, t.ParentID} {
+			if !counted[id] {
+				counted[id] = true
+				l.recount(id)
+			}
+		}
 	}
 	return nil
 }
@@ -104,6 +116,11 @@ func (l *layer) replayFact(f store.Fact, codec Codec, told map[int64]*task.Task)
 		}
 		n = l.own(n.task.ID)
 		n.hear(e)
+		n.task = n.task.Clone()
+		n.task.EventCount = len(n.thread)
+		if e.Kind == task.EventProgress {
+			n.task.HistoryLength += task.Length(task.HistoryLine(e.At, e.Body))
+		}
 		l.event = max(l.event, e.ID)
 	case kindClaim:
 		n := l.numbered(f.Key.ID)
@@ -122,7 +139,8 @@ func (l *layer) replayFact(f store.Fact, codec Codec, told map[int64]*task.Task)
 		n.token, n.task.AssignedByClaim = claim.Token, claim.AssignedByClaim
 	case kindRequest:
 		if f.Gone {
-			return nil // it is past its time, or the queue's own bound finds it
+			l.forgotten = max(l.forgotten, f.Key.ID) // always the oldest go
+			return nil
 		}
 		r, err := decodeRecord[requestRecord](f.Value)
 		if err != nil {
@@ -133,39 +151,22 @@ func (l *layer) replayFact(f store.Fact, codec Codec, told map[int64]*task.Task)
 	return nil
 }
 
-// hear adds an event of the store's to the thread of a node that the caller may
-// change.
-func (n *node) hear(e *task.Event) {
-	n.thread = append(n.thread[:len(n.thread):len(n.thread)], e)
-	n.task = n.task.Clone()
-	n.task.EventCount = len(n.thread)
-	if e.Kind == task.EventProgress {
-		n.task.HistoryLength += task.Length(task.HistoryLine(e.At, e.Body))
-	}
-}
-
-// recount sets what a task's parent, and the task itself, know of open children.
-// The other counts are facts.
+// recount sets what a task knows of its open children. The other counts are
+// facts.
 func (l *layer) recount(id string) {
 	n := l.node(id)
 	if n == nil {
 		return
 	}
-	for _, at := range []string{id, n.task.ParentID} {
-		p := l.node(at)
-		if at == "" || p == nil {
-			continue
+	open := 0
+	for _, child := range n.children {
+		if c := l.node(child); c != nil && !c.task.Closed() {
+			open++
 		}
-		open := 0
-		for _, child := range p.children {
-			if c := l.node(child); c != nil && !c.task.Closed() {
-				open++
-			}
-		}
-		if open != p.task.ChildrenOpen {
-			p = l.own(at)
-			p.task = p.task.Clone()
-			p.task.ChildrenOpen = open
-		}
+	}
+	if open != n.task.ChildrenOpen {
+		n = l.own(id)
+		n.task = n.task.Clone()
+		n.task.ChildrenOpen = open
 	}
 }

@@ -1,6 +1,8 @@
 package pool
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/taskpool-dev/taskpool/pool/store"
@@ -45,7 +47,7 @@ func (r *request) storeKey() store.Key { return store.Key{Kind: kindRequest, ID:
 // requestLog holds the records by key and by age.
 type requestLog struct {
 	byKey map[requestKey]*request
-	// queue is by age; what lies before first is forgotten.
+	// queue is by revision; what lies before first is forgotten.
 	queue []*request
 	first int
 }
@@ -59,14 +61,15 @@ func (l *requestLog) add(r *request) {
 	l.queue = append(l.queue, r)
 }
 
-// forget lets go of r; a newer record under the same key stays.
-func (l *requestLog) forget(r *request) {
-	if l.byKey[r.key] == r {
-		delete(l.byKey, r.key)
-	}
-	for l.first < len(l.queue) && l.byKey[l.queue[l.first].key] != l.queue[l.first] {
+// forget lets go of all records up to a revision; a newer one under the key of
+// an old one stays.
+func (l *requestLog) forget(revision int64) {
+	for ; l.first < len(l.queue) && l.queue[l.first].revision <= revision; l.first++ {
+		r := l.queue[l.first]
 		l.queue[l.first] = nil
-		l.first++
+		if l.byKey[r.key] == r {
+			delete(l.byKey, r.key)
+		}
 	}
 	if l.first > 1024 && l.first > len(l.queue)/2 {
 		l.queue = append([]*request(nil), l.queue[l.first:]...)
@@ -74,19 +77,17 @@ func (l *requestLog) forget(r *request) {
 	}
 }
 
-// stale returns at most n records that no longer need to be kept, oldest first.
-// They are still known until a commit forgets them, but see current.
-func (l *requestLog) stale(now time.Time, n int) []*request {
-	var out []*request
-	left := len(l.queue) - l.first
-	for i := l.first; i < len(l.queue) && len(out) < n; i++ {
-		r := l.queue[i]
-		if left-len(out) < maxRequests && now.Sub(r.at) < requestTTL {
-			break
-		}
-		out = append(out, r)
+// stale returns at most n records above a revision that no longer need to be
+// kept, oldest first. They are still known until a commit forgets them, but see
+// current.
+func (l *requestLog) stale(now time.Time, above int64, n int) []*request {
+	live := l.queue[l.first:]
+	from, _ := slices.BinarySearchFunc(live, above+1, func(r *request, revision int64) int { return cmp.Compare(r.revision, revision) })
+	end := from
+	for end < len(live) && end-from < n && (len(live)-end > maxRequests || !live[end].current(now)) {
+		end++
 	}
-	return out
+	return live[from:end]
 }
 
 // current says whether a record still counts at that time.

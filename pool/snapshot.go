@@ -27,7 +27,7 @@ func (p *Pool) snapshotLocked() *snapshot {
 	// Copying marks both copies as shared, so copiers must not meet.
 	p.viewMu.Lock()
 	defer p.viewMu.Unlock()
-	if p.view == nil || p.view.cursor != cursorAt(p.state) {
+	if p.view == nil {
 		p.view = &snapshot{cursor: cursorAt(p.state), table: p.state.table.Copy()}
 		for i := range p.state.byStatus {
 			p.view.byStatus[i] = p.state.byStatus[i].Copy()

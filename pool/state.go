@@ -33,6 +33,8 @@ type marks struct {
 	number, event int64
 	// firstOrder and lastOrder are the ends of the order of nodes.
 	firstOrder, lastOrder int64
+	// forgotten is the revision up to which request records are gone.
+	forgotten int64
 }
 
 // waiting is a task that not_before holds back.
@@ -120,8 +122,6 @@ func (s *state) merge(l *layer, head store.Head) {
 	for _, r := range l.requests {
 		s.requests.add(r)
 	}
-	for _, r := range l.forgotten {
-		s.requests.forget(r)
-	}
+	s.requests.forget(l.forgotten)
 	s.head = head
 }

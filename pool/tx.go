@@ -110,16 +110,6 @@ func (tx *tx) setToken(id, token string, byClaim bool) {
 	}
 }
 
-// everything lists the ids of all tasks.
-func (tx *tx) everything() map[string]bool {
-	all := map[string]bool{}
-	tx.published.table.Scan(func(_ int64, n *node) bool {
-		all[n.task.ID] = true
-		return true
-	})
-	return all
-}
-
 // emit adds an event to a task's thread. The task is part of the revision from
 // then on.
 func (tx *tx) emit(id, actor string, kind task.EventKind, body string, detail any) {
@@ -127,7 +117,7 @@ func (tx *tx) emit(id, actor string, kind task.EventKind, body string, detail an
 	tx.event++
 	e := &task.Event{ID: tx.event, TaskID: id, At: tx.now, Actor: actor, Kind: kind, Body: body, Detail: detail}
 	n := tx.own(id)
-	n.thread = append(n.thread[:len(n.thread):len(n.thread)], e)
+	n.hear(e)
 	t.EventCount = len(n.thread)
 	tx.changes[id].events = append(tx.changes[id].events, e)
 }
@@ -234,8 +224,8 @@ func (tx *tx) requestFacts() ([]store.Fact, error) {
 	}
 	tx.remember(tx.asked)
 	facts := []store.Fact{{Key: tx.asked.storeKey(), Value: value, Expires: tx.now.Add(requestTTL)}}
-	for _, old := range tx.published.requests.stale(tx.now, 4) {
-		tx.forgotten = append(tx.forgotten, old)
+	for _, old := range tx.published.requests.stale(tx.now, tx.forgotten, 4) {
+		tx.forgotten = old.revision
 		facts = append(facts, store.Fact{Key: old.storeKey(), Gone: true})
 	}
 	return facts, nil
