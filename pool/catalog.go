@@ -2,6 +2,7 @@ package pool
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -101,13 +102,13 @@ func (o *catalogOverlay) request(k requestKey) *request {
 	return o.catalog.requests.get(k)
 }
 
-// load reads the catalog at start.
+// load reads the catalog anew, and what of it is damaged. What can't be read is
+// set aside.
 func (c *catalog) load(ctx context.Context) ([]store.Damage, error) {
-	c.requests = newRequestLog()
-	o := c.begin().(*catalogOverlay)
+	fresh := &catalogOverlay{catalog: &catalog{requests: newRequestLog()}, pools: map[string]Info{}, asked: map[requestKey]*request{}}
 	var unread []unreadable
 	at, err := c.store.Load(ctx, systemLog, func(key store.Key, value []byte) error {
-		if err := o.replay(store.Fact{Key: key, Value: value}); err != nil {
+		if err := fresh.replay(store.Fact{Key: key, Value: value}); err != nil {
 			unread = append(unread, unreadable{key, err})
 		}
 		return nil
@@ -120,14 +121,22 @@ func (c *catalog) load(ctx context.Context) ([]store.Damage, error) {
 		if err := c.store.SetAside(ctx, systemLog, u.key, u.why.Error()); err != nil {
 			return nil, err
 		}
-		damage = append(damage, store.Damage{Where: fmt.Sprintf("record %d/%d of log %q", u.key.Kind, u.key.ID, systemLog), Why: u.why.Error()})
+		damage = append(damage, u.damage(systemLog))
 	}
-	o.publish(at.Head)
+	fresh.publish(at.Head)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	from := fresh.catalog
+	c.head, c.pools, c.numbers, c.requests = from.head, from.pools, from.numbers, from.requests
 	return damage, nil
 }
 
 func (c *catalog) catchUp(ctx context.Context) error {
 	for commit, err := range c.store.Commits(ctx, systemLog, c.head.Revision+1) {
+		if errors.Is(err, store.ErrCompacted) {
+			_, err := c.load(ctx)
+			return err
+		}
 		if err != nil {
 			return err
 		}
@@ -137,7 +146,7 @@ func (c *catalog) catchUp(ctx context.Context) error {
 				return fmt.Errorf("%s: revision %d: %w", systemLog, commit.Revision, err)
 			}
 		}
-		o.publish(store.Head{Revision: commit.Revision, Nonce: commit.Nonce, At: commit.At})
+		o.publish(commit.Head())
 	}
 	return nil
 }

@@ -4,13 +4,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"math/rand/v2"
-	"regexp"
 	"sync"
 	"time"
 
 	"github.com/taskpool-dev/taskpool/pool/store"
-	"github.com/taskpool-dev/taskpool/pool/task"
 )
 
 // DefaultIdleAfter is how long a pool that nobody uses stays open.
@@ -41,9 +38,11 @@ type Registry struct {
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 
-	mu     sync.Mutex
-	open   map[string]*entry
+	mu   sync.Mutex
+	open map[string]*entry
+	// closed says that Close was called; over is closed when it is done.
 	closed bool
+	over   chan struct{}
 }
 
 // entry is a pool that is open or being opened. Registry.mu guards all but
@@ -67,8 +66,8 @@ func Open(ctx context.Context, cfg Config) (*Registry, error) {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	r := &Registry{
-		cfg: cfg, writer: newWriter(cfg.Store), catalog: &catalog{store: cfg.Store},
-		open: map[string]*entry{},
+		cfg: cfg, writer: newWriter(cfg.Store), catalog: &catalog{store: cfg.Store, requests: newRequestLog()},
+		open: map[string]*entry{}, over: make(chan struct{}),
 	}
 	damage, err := r.catalog.load(ctx)
 	if err != nil {
@@ -91,9 +90,11 @@ func (r *Registry) Close() {
 	r.mu.Lock()
 	if r.closed {
 		r.mu.Unlock()
+		<-r.over
 		return
 	}
 	r.closed = true
+	defer close(r.over)
 	entries := r.open
 	r.open = map[string]*entry{}
 	r.mu.Unlock()
@@ -162,9 +163,10 @@ func (r *Registry) release(e *entry) {
 func (r *Registry) openEntry(e *entry, info Info) {
 	defer close(e.ready)
 	ctx, stop := context.WithCancel(r.ctx)
-	p, err := r.openPool(ctx, info)
-	if err != nil {
+	p := r.pool(info)
+	if err := r.openPool(ctx, p); err != nil {
 		stop()
+		p.alarm.stop()
 		r.mu.Lock()
 		delete(r.open, info.Name) // the next caller tries again
 		r.mu.Unlock()
@@ -184,30 +186,45 @@ func (r *Registry) openEntry(e *entry, info Info) {
 	}
 }
 
-func (r *Registry) openPool(ctx context.Context, info Info) (*Pool, error) {
+func (r *Registry) pool(info Info) *Pool {
 	p := &Pool{
 		name: info.Name, limits: r.Limits(info), rules: info.Rules, created: info.CreatedAt,
 		codec: r.cfg.Codec, store: r.cfg.Store, writer: r.writer,
 	}
 	p.alarm = &alarm{ring: func() { p.wake(r.ctx) }}
+	p.damaged = func(damage []store.Damage) {
+		r.report(p.log(), damage)
+		r.work.Go(func() { _ = p.found(r.ctx, true) }) // refused: the next load finds it again
+	}
+	return p
+}
+
+func (r *Registry) openPool(ctx context.Context, p *Pool) error {
 	state, damage, err := load(ctx, r.cfg.Store, p.log(), r.cfg.Codec)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	p.state = state
 	r.report(p.log(), damage)
 	if state.epoch == "" || len(damage) > 0 {
 		if err := p.found(ctx, len(damage) > 0); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	p.alarm.set(p.nextWake())
-	return p, nil
+	return nil
 }
 
+// reportAtMost rows of damage are named one by one.
+const reportAtMost = 100
+
 func (r *Registry) report(log string, damage []store.Damage) {
-	for _, d := range damage {
-		r.cfg.Logger.Error("a stored row could not be read; it was set aside, and a new epoch begins", "log", log, "where", d.Where, "why", d.Why)
+	for i, d := range damage {
+		if i == reportAtMost {
+			r.cfg.Logger.Error("there is more damage in the store", "log", log, "more", len(damage)-i)
+			return
+		}
+		r.cfg.Logger.Error("damage in the store: what can't be used is set aside, the rest is put right", "log", log, "where", d.Where, "why", d.Why)
 	}
 }
 
@@ -243,75 +260,4 @@ func (r *Registry) OpenPools() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.open)
-}
-
-// follow lets the writer catch up with what others append to a ledger.
-func (r *Registry) follow(ctx context.Context, l ledger, head func() store.Head) {
-	for c, err := range r.cfg.Store.Follow(ctx, l.log(), head().Revision+1) {
-		if err != nil {
-			return // closed, or trimmed past us: the next append finds the conflict
-		}
-		if c.Revision > head().Revision {
-			_ = r.writer.do(&job{ctx: ctx, ledger: l, refresh: true}) // refused: the next commit asks again
-		}
-	}
-}
-
-// poolName is what a pool may be called.
-var poolName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,62}$`)
-
-// CreatePool makes a new pool. replayed tells that this request made it before.
-// Errors: *InvalidError, *ExistsError, *LaterError.
-func (r *Registry) CreatePool(ctx context.Context, req Request, info Info) (made Info, replayed bool, err error) {
-	if !poolName.MatchString(info.Name) {
-		return Info{}, false, invalid("name", "%q is not a pool's name: 1 to 63 lower-case letters, digits, '.', '_' and '-', beginning with a letter or digit", task.Preview(info.Name, 80))
-	}
-	if v := info.Limits.Check(); len(v) > 0 {
-		return Info{}, false, &InvalidError{Reason: ReasonInvalidField, Violations: v.At("limits")}
-	}
-	if info.Rules.ReviewDefault != task.ReviewByNobody {
-		return Info{}, false, &LaterError{Feature: "review", Field: "review_default"}
-	}
-	j := &job{ctx: ctx, ledger: r.catalog}
-	j.run = func(o overlay, revision int64, now time.Time) (commit *store.Commit, err error) {
-		made, replayed, commit, err = o.(*catalogOverlay).create(req, info, revision, now)
-		return commit, err
-	}
-	if err := r.writer.do(j); err != nil {
-		return Info{}, false, err
-	}
-	return made, replayed, nil
-}
-
-// Pool returns what is known of a pool without opening it.
-func (r *Registry) Pool(name string) (Info, error) {
-	if name == "" {
-		name = DefaultName
-	}
-	info, ok := r.catalog.info(name)
-	if !ok {
-		return Info{}, &NotFoundError{Reason: ReasonPoolNotFound, What: "pool", Name: name}
-	}
-	return info, nil
-}
-
-// Limits are those that a pool has when it is opened now.
-func (r *Registry) Limits(info Info) task.Limits {
-	return task.ResolveLimits(info.Limits, r.cfg.Getenv)
-}
-
-// Pools lists pools by name, at most size, after the one named ("": from the
-// first), and says whether there are more.
-func (r *Registry) Pools(after string, size int) (infos []Info, more bool) {
-	return r.catalog.page(after, size)
-}
-
-// probe is a commit without facts that tries a failing store.
-func (r *Registry) probe() *job {
-	return &job{
-		ctx: r.ctx, ledger: r.catalog, done: make(chan struct{}),
-		run: func(_ overlay, revision int64, now time.Time) (*store.Commit, error) {
-			return &store.Commit{Revision: revision, Nonce: rand.Uint64(), At: now}, nil
-		},
-	}
 }
