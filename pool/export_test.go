@@ -1,0 +1,159 @@
+package pool
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/taskpool-dev/taskpool/pool/store"
+	"github.com/taskpool-dev/taskpool/pool/task"
+)
+
+// State writes all that a pool knows, also what no reader sees: hold tokens,
+// request records, the last numbers given out. Pools over the same commits
+// write the same, however they came by them.
+func (p *Pool) State() string {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return p.state.String()
+}
+
+func (s *state) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "epoch %s head %d/%x at %s number %d event %d\n", s.epoch, s.head.Revision, s.head.Nonce, instant(s.head.At), s.number, s.event)
+	s.table.Scan(func(_ int64, n *node) bool {
+		writeNode(&b, n)
+		return true
+	})
+	for _, status := range task.Statuses() {
+		fmt.Fprintf(&b, "%s %v\n", status, s.byStatus[status].Keys())
+	}
+	s.waiting.Scan(func(w waiting) bool {
+		fmt.Fprintf(&b, "T-%d waits until %s\n", w.number, instant(w.until))
+		return true
+	})
+	for _, r := range s.requests.live() {
+		fmt.Fprintf(&b, "request %v digest %q at %s revision %d nonce %x ids %v token %q\n", r.key, r.digest, instant(r.at), r.revision, r.nonce, r.ids, r.token)
+	}
+	return b.String()
+}
+
+func writeNode(b *strings.Builder, n *node) {
+	t, brief := *n.task, *n.task.Brief
+	t.Brief = nil
+	times := []*time.Time{&t.CreatedAt, &t.UpdatedAt, &t.ClosedAt, &t.HeldAt, &t.NotBefore}
+	var shown []string
+	for _, at := range times {
+		shown = append(shown, instant(*at))
+		*at = time.Time{}
+	}
+	fmt.Fprintf(b, "%+v %+v %v dependents %v children %v token %q\n", t, brief, shown, n.dependents, n.children, n.token)
+	for _, e := range n.thread {
+		fmt.Fprintf(b, "  %d %s %s %s %q %+v %s\n", e.ID, instant(e.At), e.Actor, e.Kind, e.Body, e.Detail, e.TaskID)
+	}
+}
+
+func instant(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+
+// live lists the records that are known, by revision.
+func (l *requestLog) live() []*request {
+	var live []*request
+	for _, r := range l.byKey {
+		live = append(live, r)
+	}
+	slices.SortFunc(live, func(a, b *request) int { return cmp.Compare(a.revision, b.revision) })
+	return live
+}
+
+// Unsound says where the state contradicts itself, "" when nowhere: indexes,
+// edges seen from both ends, the order of nodes, and what is derived.
+func (p *Pool) Unsound() string {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	s := p.state
+	var wrong []string
+	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+	tasks, waits := 0, 0
+	s.table.Scan(func(number int64, n *node) bool {
+		tasks++
+		t := n.task
+		if why := s.unsound(n); why != "" {
+			say("%s: %s", t.Key(), why)
+		}
+		if t.Number != number || number > s.number || s.node(t.ID) != n {
+			say("%s is not where its number %d and id %s lead", t.Key(), number, t.ID)
+		}
+		if _, there := s.byStatus[t.Status].Get(number); !there {
+			say("%s is not among those that are %s", t.Key(), t.Status)
+		}
+		if w, ok := waitsFor(t); ok {
+			waits++
+			if _, there := s.waiting.Get(w); !there {
+				say("%s is not among those that wait", t.Key())
+			}
+		}
+		for id := range n.needs() {
+			if need := s.node(id); need == nil || need.order >= n.order {
+				say("%s needs %s, which is not before it", t.Key(), id)
+			}
+		}
+		for _, id := range t.Dependencies {
+			if dep := s.node(id); dep != nil && !slices.Contains(dep.dependents, t.ID) {
+				say("%s does not know its dependent %s", dep.task.Key(), t.Key())
+			}
+		}
+		if parent := s.node(t.ParentID); parent != nil && !slices.Contains(parent.children, t.ID) {
+			say("%s does not know its child %s", parent.task.Key(), t.Key())
+		}
+		for _, ids := range [][]string{n.dependents, n.children} {
+			last := int64(0)
+			for _, id := range ids {
+				if r := s.node(id); r == nil || r.task.Number <= last || !slices.Contains(r.task.Dependencies, t.ID) && r.task.ParentID != t.ID {
+					say("%s has a dependent or child %s that is none, or out of order", t.Key(), id)
+				} else {
+					last = r.task.Number
+				}
+			}
+		}
+		if _, _, open := n.countChildren(s); open != t.ChildrenOpen {
+			say("%s counts %d open children of %d", t.Key(), t.ChildrenOpen, open)
+		}
+		if t.EventCount != len(n.thread) || !slices.IsSortedFunc(n.thread, func(a, b *task.Event) int { return cmp.Compare(a.ID, b.ID) }) {
+			say("%s counts %d events of %d, or they are out of order", t.Key(), t.EventCount, len(n.thread))
+		}
+		if (t.Holder != "") != (t.Status == task.InProgress) || (t.Holder != "") != (n.token != "") {
+			say("%s is %s, held by %q, with token %q", t.Key(), t.Status, t.Holder, n.token)
+		}
+		if t.Closed() == t.ClosedAt.IsZero() {
+			say("%s is %s, closed at %s", t.Key(), t.Status, t.ClosedAt)
+		}
+		return true
+	})
+	indexed := 0
+	for i := range s.byStatus {
+		indexed += s.byStatus[i].Len()
+	}
+	ids := 0
+	for _, bucket := range s.ids {
+		ids += len(bucket)
+	}
+	if indexed != tasks || ids != tasks || s.waiting.Len() != waits {
+		say("%d tasks, %d by status, %d by id; %d wait, %d in that index", tasks, indexed, ids, waits, s.waiting.Len())
+	}
+	return strings.Join(wrong, "\n")
+}
+
+// Replayed is a pool that came to its state by the commits from the first.
+func Replayed(ctx context.Context, s store.Store, codec Codec, like *Pool) (*Pool, error) {
+	p := &Pool{name: like.name, limits: like.limits, rules: like.rules, codec: codec, store: s, state: newState(), alarm: &alarm{}}
+	p.alarm.stop()
+	return p, p.catchUp(ctx)
+}
+
+// Refresh lets the pool catch up with what others appended.
+func (p *Pool) Refresh(ctx context.Context) error {
+	return p.writer.do(&job{ctx: ctx, ledger: p, refresh: true})
+}

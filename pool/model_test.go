@@ -1,0 +1,459 @@
+package pool_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/taskpool-dev/taskpool/pool"
+	"github.com/taskpool-dev/taskpool/pool/pooltest"
+	"github.com/taskpool-dev/taskpool/pool/store/memory"
+	"github.com/taskpool-dev/taskpool/pool/task"
+	"github.com/taskpool-dev/taskpool/pool/taskpb"
+)
+
+// TestModel does random mutations to a pool and to the model, and finds both
+// alike after each: what was accepted, what was refused and why, every task,
+// every count, who could claim what. Refused means unchanged, because the model
+// is. Now and then the pool is opened again, or built anew from its first
+// commit; a second registry on the same store follows all the time.
+func TestModel(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		m := newModelled(t, rt)
+		defer m.close()
+		rt.Repeat(map[string]func(*rapid.T){
+			"":          func(rt *rapid.T) { m.compare(rt) },
+			"create":    m.create,
+			"createAll": m.createAll,
+			"update":    m.update,
+			"update2":   m.update,
+			"update3":   m.update,
+			"move":      m.move,
+			"move2":     m.move,
+			"delete":    m.delete,
+			"clear":     m.clear,
+			"reopen":    m.reopen,
+			"replay":    m.replay,
+		})
+	})
+}
+
+var modelMembers = []string{"agent:a", "agent:b", task.Human, task.Anonymous}
+
+// farOff is a not_before that no test lives to see.
+var farOff = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// modelled is a pool and the model that it should be like.
+type modelled struct {
+	t       *testing.T
+	rules   task.Rules
+	store   *memory.Store
+	pool    *pool.Pool
+	other   *pool.Pool // over the same store, in another registry
+	closers []func()
+	model   *pooltest.Model
+	asked   int
+}
+
+// smallLimits are small, so that they are met.
+var smallLimits = map[string]string{
+	"TASKPOOL_MAX_CHILDREN": "3", "TASKPOOL_MAX_DEPENDENCIES": "3", "TASKPOOL_MAX_DEPENDENTS": "4",
+	"TASKPOOL_MAX_DEPTH": "2", "LLM_CHAT_TASK_MAX_HISTORY_LENGTH": "100", "LLM_CHAT_TASK_MAX_TITLE_LENGTH": "20",
+}
+
+func smallEnv(name string) (string, bool) {
+	value, ok := smallLimits[name]
+	return value, ok
+}
+
+func newModelled(t *testing.T, rt *rapid.T) *modelled {
+	m := &modelled{t: t, store: memory.New(), rules: task.Rules{EditRule: task.EditRule(rapid.IntRange(0, 1).Draw(rt, "edit rule"))}}
+	r, err := pool.Open(t.Context(), pool.Config{Store: m.store, Codec: taskpb.Codec{}})
+	if err != nil {
+		rt.Fatal(err)
+	}
+	if _, _, err := r.CreatePool(t.Context(), pool.Request{Actor: task.Human}, pool.Info{Name: "team", Rules: m.rules}); err != nil {
+		rt.Fatal(err)
+	}
+	r.Close()
+	m.open(rt)
+	r, m.other = m.acquire(rt)
+	m.closers = append(m.closers, r.Close)
+	m.model = pooltest.New(task.ResolveLimits(nil, smallEnv), m.rules)
+	return m
+}
+
+func (m *modelled) acquire(rt *rapid.T) (*pool.Registry, *pool.Pool) {
+	r, err := pool.Open(m.t.Context(), pool.Config{Store: m.store, Codec: taskpb.Codec{}, Getenv: smallEnv})
+	if err != nil {
+		rt.Fatal(err)
+	}
+	p, _, err := r.Acquire(m.t.Context(), "team")
+	if err != nil {
+		rt.Fatal(err)
+	}
+	return r, p
+}
+
+func (m *modelled) open(rt *rapid.T) {
+	r, p := m.acquire(rt)
+	m.pool = p
+	m.closers = append([]func(){r.Close}, m.closers...)
+}
+
+func (m *modelled) close() {
+	for _, c := range m.closers {
+		c()
+	}
+	_ = m.store.Close()
+}
+
+// reopen closes the registry and opens another: nothing is lost, nothing gained.
+func (m *modelled) reopen(rt *rapid.T) {
+	before := m.pool.State()
+	m.closers[0]()
+	m.closers = m.closers[1:]
+	m.open(rt)
+	sameState(rt, "opened again", before, m.pool.State())
+}
+
+// replay builds the pool from its first commit, and looks at the one that follows.
+func (m *modelled) replay(rt *rapid.T) {
+	p, err := pool.Replayed(m.t.Context(), m.store, taskpb.Codec{}, m.pool)
+	if err != nil {
+		rt.Fatal(err)
+	}
+	sameState(rt, "replayed", m.pool.State(), p.State())
+	if wrong := p.Unsound(); wrong != "" {
+		rt.Fatalf("replayed: %s", wrong)
+	}
+	if err := m.other.Refresh(m.t.Context()); err != nil {
+		rt.Fatal(err)
+	}
+	sameState(rt, "followed", m.pool.State(), m.other.State())
+	if wrong := m.other.Unsound(); wrong != "" {
+		rt.Fatalf("followed: %s", wrong)
+	}
+}
+
+func sameState(rt interface{ Fatalf(string, ...any) }, how, want, got string) {
+	if want == got {
+		return
+	}
+	at := 0
+	for at < min(len(want), len(got)) && want[at] == got[at] {
+		at++
+	}
+	from := max(0, at-300)
+	rt.Fatalf("%s: the state differs at byte %d:\n%s\n--- want ↑, got ↓ ---\n%s", how, at, want[from:min(len(want), at+300)], got[from:min(len(got), at+300)])
+}
+
+// request draws who asks, often again what was asked before.
+func (m *modelled) request(rt *rapid.T, method string) (pool.Request, pooltest.Request) {
+	r := pool.Request{Actor: rapid.SampledFrom(modelMembers).Draw(rt, "actor")}
+	switch rapid.IntRange(0, 5).Draw(rt, "request_id") {
+	case 0:
+		m.asked++
+		r.ID = fmt.Sprint("r", m.asked)
+	case 1:
+		r.ID = fmt.Sprint("r", rapid.IntRange(1, m.asked+1).Draw(rt, "again"))
+	}
+	if r.ID == "" {
+		return r, pooltest.Request{Actor: r.Actor}
+	}
+	r.Digest = rapid.SampledFrom([]string{"x", "x", "x", "y"}).Draw(rt, "digest")
+	return r, pooltest.Request{Actor: r.Actor, Key: r.Actor + " " + method + " " + r.ID, Digest: r.Digest}
+}
+
+// name draws what a request may call a task by, seldom one that is not there.
+func (m *modelled) name(rt *rapid.T, label string) string {
+	if len(m.model.Tasks) == 0 || rapid.IntRange(0, 30).Draw(rt, "bogus") == 0 {
+		return rapid.SampledFrom([]string{"T-999", "00000000-0000-4000-8000-000000000000", "nonsense"}).Draw(rt, label)
+	}
+	t := rapid.SampledFrom(m.model.Tasks).Draw(rt, label)
+	switch rapid.IntRange(0, 2).Draw(rt, "by") {
+	case 0:
+		return task.Key(t.Number)
+	case 1:
+		return t.ID[:8]
+	}
+	return t.ID
+}
+
+// names draws a few.
+func (m *modelled) names(rt *rapid.T, label string, most int) (names []string) {
+	for range rapid.IntRange(0, most).Draw(rt, "how many") {
+		names = append(names, m.name(rt, label))
+	}
+	return names
+}
+
+func (m *modelled) draft(rt *rapid.T, refs int) task.Draft {
+	d := task.Draft{
+		Title:        rapid.SampledFrom([]string{"one", "two", "three", "four", "five", "six", "  ", "a title that is too long"}).Draw(rt, "title"),
+		Priority:     task.Priority(rapid.IntRange(0, 3).Draw(rt, "priority")),
+		Dependencies: m.names(rt, "dependency", 2),
+		Assignee:     rapid.SampledFrom([]string{"", "", "", "me", "agent:b", "no such"}).Draw(rt, "assignee"),
+	}
+	if rapid.Bool().Draw(rt, "child") {
+		d.Parent = m.name(rt, "parent")
+	}
+	if rapid.IntRange(0, 5).Draw(rt, "later") == 0 {
+		d.NotBefore = farOff
+	}
+	for range refs {
+		if rapid.IntRange(0, 3).Draw(rt, "ref") == 0 {
+			d.Dependencies = append(d.Dependencies, fmt.Sprint("ref:", rapid.IntRange(0, refs).Draw(rt, "which")))
+		}
+	}
+	if refs > 0 && rapid.IntRange(0, 3).Draw(rt, "local parent") == 0 {
+		d.Parent = fmt.Sprint("ref:", rapid.IntRange(0, refs-1).Draw(rt, "parent ref"))
+	}
+	return d
+}
+
+func (m *modelled) create(rt *rapid.T) {
+	r, q := m.request(rt, "CreateTask")
+	d := m.draft(rt, 0)
+	got, err := m.pool.Create(m.t.Context(), r, d)
+	m.check(rt, q, m.model.InvalidDrafts([]task.Draft{d}), got, err, func(model *pooltest.Model) ([]string, string, []string) {
+		ids := madeIDs(got, 1)
+		return ids, "", model.Create(r.Actor, ids, []task.Draft{d})
+	})
+}
+
+func (m *modelled) createAll(rt *rapid.T) {
+	r, q := m.request(rt, "CreateTasks")
+	n := rapid.IntRange(1, 4).Draw(rt, "tasks")
+	drafts := make([]task.Draft, n)
+	for i := range drafts {
+		drafts[i] = m.draft(rt, n)
+		drafts[i].Ref = fmt.Sprint(i)
+	}
+	got, err := m.pool.CreateAll(m.t.Context(), r, drafts)
+	m.check(rt, q, m.model.InvalidDrafts(drafts), got, err, func(model *pooltest.Model) ([]string, string, []string) {
+		ids := madeIDs(got, n)
+		return ids, "", model.Create(r.Actor, ids, drafts)
+	})
+}
+
+// madeIDs are the ids of new tasks; where none were made, of what would be.
+func madeIDs(r pool.Result, n int) []string {
+	ids := make([]string, n)
+	for i := range ids {
+		if ids[i] = fmt.Sprint("new ", i); i < len(r.Tasks) && r.Tasks[i] != nil {
+			ids[i] = r.Tasks[i].ID
+		}
+	}
+	return ids
+}
+
+func (m *modelled) update(rt *rapid.T) {
+	u := pool.Update{ID: m.name(rt, "task")}
+	p := &u.Patch
+	maybe := func(label string, set func()) {
+		if rapid.IntRange(0, 3).Draw(rt, label) == 0 {
+			set()
+		}
+	}
+	maybe("title?", func() {
+		p.Title = new(rapid.SampledFrom([]string{"one", "two", "new", "  ", "a title that is too long"}).Draw(rt, "title"))
+	})
+	maybe("priority?", func() { p.Priority = new(task.Priority(rapid.IntRange(0, 3).Draw(rt, "priority"))) })
+	maybe("label?", func() { p.SetLabels = map[string]string{"k": rapid.SampledFrom([]string{"1", "2"}).Draw(rt, "label")} })
+	maybe("unlabel?", func() { p.RemoveLabels = []string{"l"} })
+	maybe("not_before?", func() { p.NotBefore = new(rapid.SampledFrom([]time.Time{{}, {}, farOff}).Draw(rt, "not_before")) })
+	maybe("add?", func() { p.AddDependencies = m.names(rt, "add", 2) })
+	maybe("remove?", func() {
+		p.RemoveDependencies = m.names(rt, "remove", 1)
+		if t := m.model.Find(u.ID); t != nil && len(t.Dependencies) > 0 {
+			p.RemoveDependencies = []string{rapid.SampledFrom(t.Dependencies).Draw(rt, "which")}
+		}
+	})
+	maybe("parent?", func() {
+		p.Parent = new("")
+		if rapid.Bool().Draw(rt, "under") {
+			*p.Parent = m.name(rt, "parent")
+		}
+	})
+	maybe("assignee?", func() {
+		p.Assignee = new(rapid.SampledFrom([]string{"", "me", "agent:a", "agent:b", "no such"}).Draw(rt, "assignee"))
+	})
+	maybe("history?", func() { p.HistoryEntry = new(rapid.SampledFrom([]string{"did", "more"}).Draw(rt, "history")) })
+	maybe("status?", func() { m.status(rt, p) })
+	m.apply(rt, u)
+}
+
+// move sets a status and nothing else.
+func (m *modelled) move(rt *rapid.T) {
+	u := pool.Update{ID: m.name(rt, "task")}
+	m.status(rt, &u.Patch)
+	m.apply(rt, u)
+}
+
+func (m *modelled) status(rt *rapid.T, p *task.Patch) {
+	p.Status = new(rapid.SampledFrom([]task.Status{
+		task.InProgress, task.InProgress, task.Done, task.Done, task.Ready, task.Blocked, task.Cancelled, task.Pending, task.Failed, task.Review,
+	}).Draw(rt, "status"))
+	p.Reason = rapid.SampledFrom([]string{"", "why", "because"}).Draw(rt, "reason")
+	p.Force = rapid.IntRange(0, 3).Draw(rt, "force") == 0
+}
+
+func (m *modelled) apply(rt *rapid.T, u pool.Update) {
+	r, q := m.request(rt, "UpdateTask")
+	if t := m.model.Find(u.ID); t != nil {
+		u.ExpectedVersion = rapid.SampledFrom([]int64{0, 0, 0, 0, t.Version, t.Version + 1}).Draw(rt, "version")
+		u.HoldToken = rapid.SampledFrom([]string{"", "", "", t.Token, t.Token, "another's"}).Draw(rt, "token")
+	}
+	got, err := m.pool.Update(m.t.Context(), r, u)
+	m.check(rt, q, m.model.InvalidPatch(u.Patch), got, err, func(model *pooltest.Model) (ids []string, began string, refused []string) {
+		if t := model.Find(u.ID); t != nil {
+			ids = []string{t.ID}
+		}
+		began, refused = model.Update(r.Actor, u.ID, u.ExpectedVersion, u.HoldToken, got.Token, u.Patch)
+		if refused == nil && err == nil && began != got.Token {
+			rt.Fatalf("the hold's token is %q, want %q", got.Token, began)
+		}
+		return ids, began, refused
+	})
+}
+
+func (m *modelled) delete(rt *rapid.T) {
+	r, q := m.request(rt, "DeleteTask")
+	name := m.name(rt, "task")
+	got, err := m.pool.Delete(m.t.Context(), r, name, 0)
+	if r.Actor != task.Human {
+		m.refused(rt, err, []string{"NOT_PERMITTED"})
+		return
+	}
+	m.check(rt, q, nil, got, err, func(model *pooltest.Model) ([]string, string, []string) {
+		return nil, "", model.Delete(r.Actor, name, 0)
+	})
+}
+
+func (m *modelled) clear(rt *rapid.T) {
+	if rapid.IntRange(0, 3).Draw(rt, "really") > 0 {
+		return
+	}
+	r, q := m.request(rt, "ClearPool")
+	got, err := m.pool.Clear(m.t.Context(), r, "team")
+	if r.Actor != task.Human {
+		m.refused(rt, err, []string{"NOT_PERMITTED"})
+		return
+	}
+	m.check(rt, q, nil, got, err, func(model *pooltest.Model) ([]string, string, []string) {
+		model.Clear()
+		return nil, "", nil
+	})
+}
+
+// check makes the mutation in the model as well.
+func (m *modelled) check(rt *rapid.T, r pooltest.Request, invalid []string, got pool.Result, err error, run func(*pooltest.Model) ([]string, string, []string)) {
+	refused, replayed := m.model.Try(r, invalid, run)
+	m.refused(rt, err, refused)
+	if err == nil && replayed != got.Replayed {
+		rt.Fatalf("replayed %t, want %t", got.Replayed, replayed)
+	}
+	if err == nil && !replayed && got.Cursor != m.pool.Cursor() {
+		rt.Fatalf("answered with cursor %v, the pool is at %v", got.Cursor, m.pool.Cursor())
+	}
+}
+
+func (m *modelled) refused(rt *rapid.T, err error, want []string) {
+	if got := reasonOf(err); err == nil && len(want) > 0 || err != nil && !slices.Contains(want, got) {
+		rt.Fatalf("refused for %q (%v), want one of %q", got, err, want)
+	}
+}
+
+// compare looks at all that a caller can see.
+func (m *modelled) compare(rt *rapid.T) {
+	if got := m.pool.Cursor().Revision; got != m.model.Revision {
+		rt.Fatalf("revision %d, want %d", got, m.model.Revision)
+	}
+	tasks := listed(rt, m.pool, modelMembers[0], pool.Filter{IncludeClosed: true})
+	if len(tasks) != len(m.model.Tasks) {
+		rt.Fatalf("%d tasks, want %d", len(tasks), len(m.model.Tasks))
+	}
+	counts := map[task.Status]int64{}
+	for i, want := range m.model.Tasks {
+		m.compareTask(rt, tasks[i], want)
+		counts[want.Status]++
+	}
+	_, stat := m.pool.Stat()
+	for status, n := range stat {
+		if n != counts[status] {
+			rt.Fatalf("%d are %s, want %d", n, status, counts[status])
+		}
+	}
+	for _, actor := range modelMembers {
+		m.compareClaimable(rt, actor)
+	}
+	if wrong := m.pool.Unsound(); wrong != "" {
+		rt.Fatal(wrong)
+	}
+}
+
+func (m *modelled) compareTask(rt *rapid.T, t *task.Task, want *pooltest.Task) {
+	d, err := m.pool.Get(t.ID)
+	if err != nil {
+		rt.Fatal(err)
+	}
+	got := &pooltest.Task{
+		ID: t.ID, Number: t.Number, Title: t.Title, Priority: t.Priority, Labels: t.Labels, Status: t.Status, Later: !t.NotBefore.IsZero(),
+		Dependencies: t.Dependencies, Parent: t.ParentID, CreatedBy: t.CreatedBy, Assignee: t.Assignee, Holder: t.Holder,
+		ByClaim: t.AssignedByClaim, Token: want.Token, BlockedReason: t.BlockedReason, Version: t.Version, Unfinished: t.Unfinished,
+		Depth: t.Depth, ChildrenTotal: t.ChildrenTotal, ChildrenDone: t.ChildrenDone, Events: map[string]int{},
+	}
+	for _, e := range d.Thread {
+		got.Events[e.Actor+" "+e.Kind.String()]++
+	}
+	for _, e := range d.History() {
+		got.History = append(got.History, e.Body)
+	}
+	if got.String() != want.String() || t.HistoryCount != len(want.History) || !maps.Equal(got.Events, want.Events) {
+		rt.Fatalf("task\n%s\nwant\n%s", got, want)
+	}
+	if d.Task != t || !slices.Equal(d.Dependents, m.model.Dependents(t.ID)) || !slices.Equal(m.pool.UnfinishedDependencies(t.ID), want.Unfinished) {
+		rt.Fatalf("%s: read, listing and dependents %v disagree; want %v", t.Key(), d.Dependents, m.model.Dependents(t.ID))
+	}
+}
+
+func (m *modelled) compareClaimable(rt *rapid.T, actor string) {
+	var want []int64
+	for _, t := range m.model.Tasks {
+		claimable := m.model.Claimable(t, actor)
+		if claimable {
+			want = append(want, t.Number)
+		}
+		_, checks, err := m.pool.Explain(actor, t.ID)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if failing := slices.ContainsFunc(checks, func(c task.Check) bool { return !c.Holds }); failing == claimable {
+			rt.Fatalf("%s, claimable %t, is explained to %s: %+v", task.Key(t.Number), claimable, actor, checks)
+		}
+	}
+	if got := numbersOf(listed(rt, m.pool, actor, pool.Filter{Claimable: true})); !slices.Equal(got, want) {
+		rt.Fatalf("%s can claim %v, want %v", actor, got, want)
+	}
+}
+
+func listed(t interface{ Fatal(...any) }, p *pool.Pool, actor string, f pool.Filter) []*task.Task {
+	page, err := p.List(context.Background(), actor, pool.Query{Filter: f, Size: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return page.Tasks
+}
+
+func numbersOf(tasks []*task.Task) (numbers []int64) {
+	for _, t := range tasks {
+		numbers = append(numbers, t.Number)
+	}
+	return numbers
+}
