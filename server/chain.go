@@ -27,6 +27,7 @@ func (s *Server) chain() []grpc.ServerOption {
 			answerStream,
 			recovery.StreamServerInterceptor(recovered),
 			s.endOnDrain,
+			decodeStream,
 			identifyStream,
 		),
 	}

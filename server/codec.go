@@ -2,9 +2,7 @@ package server
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
 	"unicode/utf8"
 
 	"google.golang.org/grpc"
@@ -16,63 +14,91 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/taskpool-dev/taskpool/pool"
-	"github.com/taskpool-dev/taskpool/pool/task"
 )
 
-// gRPC calls a request that can't be decoded INTERNAL, with the decoder's words.
-// Text that is not UTF-8 is a caller's mistake like any other, so the codec
-// finds the field and decoding turns it into INVALID_ARGUMENT.
+// gRPC calls a request that can't be decoded INTERNAL, with the decoder's words,
+// and sends that before any interceptor runs. Text that is not UTF-8 is a
+// caller's mistake like any other, so the codec lets the message pass and leaves
+// what is wrong with it for an error of the call.
 
-// requestCodec is gRPC's own, but says which field of a message is not UTF-8.
+// incoming is a request on its way through the codec.
+type incoming struct {
+	message any
+	// wrong is why it could not be decoded, path the field that is not UTF-8, if
+	// that is why.
+	wrong error
+	path  string
+}
+
+// requestCodec is gRPC's own, but never fails on an incoming request.
 type requestCodec struct{ encoding.CodecV2 }
 
 func codec() encoding.CodecV2 { return requestCodec{encoding.GetCodecV2(protocodec.Name)} }
 
-// notText marks the error text of a field that is not UTF-8. gRPC keeps only
-// the text of a codec's error.
-const notText = "not UTF-8: "
-
 // Unmarshal implements [encoding.CodecV2].
 func (c requestCodec) Unmarshal(data mem.BufferSlice, v any) error {
-	err := c.CodecV2.Unmarshal(data, v)
-	if err == nil {
+	in, ok := v.(*incoming)
+	if !ok {
+		return c.CodecV2.Unmarshal(data, v)
+	}
+	if in.wrong = c.CodecV2.Unmarshal(data, in.message); in.wrong == nil {
 		return nil
 	}
-	if m, ok := v.(proto.Message); ok {
-		if path := notUTF8(data.Materialize(), m.ProtoReflect().Descriptor()); path != "" {
-			return errors.New(notText + path)
-		}
+	if m, ok := in.message.(proto.Message); ok {
+		in.path = notUTF8(data.Materialize(), m.ProtoReflect().Descriptor())
 	}
-	return err
+	return nil
 }
 
 // decoding is a method's handler that hands what the codec found to the
 // interceptors as an error of the call.
 func decoding(handler grpc.MethodHandler) grpc.MethodHandler {
 	return func(srv any, ctx context.Context, dec func(any) error, interceptor grpc.UnaryServerInterceptor) (any, error) {
-		var unread error
-		record := func(v any) error {
-			unread = dec(v)
-			return nil
+		var in incoming
+		read := func(v any) error {
+			in.message = v
+			return dec(&in)
 		}
-		return handler(srv, ctx, record, func(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
-			if unread != nil {
-				next = func(context.Context, any) (any, error) { return nil, unreadable(unread) }
+		return handler(srv, ctx, read, func(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+			if in.wrong != nil {
+				next = func(context.Context, any) (any, error) { return nil, in.refusal() }
 			}
 			return interceptor(ctx, req, info, next)
 		})
 	}
 }
 
-// unreadable says what is wrong with a request that was not decoded.
-func unreadable(err error) error {
-	var v task.Violations
-	if _, path, ok := strings.Cut(err.Error(), notText); ok {
-		v.Add(path, "is not valid UTF-8: send it as UTF-8")
-	} else {
-		v.Add("", "the request is no message of this method: send what the .proto files describe")
+// decodingStream is the same for the messages of a stream.
+type decodingStream struct{ grpc.ServerStream }
+
+// RecvMsg implements [grpc.ServerStream].
+func (d decodingStream) RecvMsg(m any) error {
+	in := &incoming{message: m}
+	if err := d.ServerStream.RecvMsg(in); err != nil {
+		return err
 	}
-	return &pool.InvalidError{Reason: pool.ReasonInvalidField, Violations: v}
+	if in.wrong != nil {
+		return in.refusal()
+	}
+	if m, ok := m.(proto.Message); ok {
+		return checkKnown(m)
+	}
+	return nil
+}
+
+func decodeStream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+	if ofAPI(info.FullMethod) {
+		stream = decodingStream{stream}
+	}
+	return next(srv, stream)
+}
+
+// refusal says what is wrong with a request that was not decoded.
+func (in *incoming) refusal() error {
+	if in.path != "" {
+		return violation(pool.ReasonInvalidField, in.path, "is not valid UTF-8: send it as UTF-8")
+	}
+	return violation(pool.ReasonInvalidField, "", "the request is no message of this method: send what the .proto files describe")
 }
 
 // notUTF8 is the path of the first string of an encoded message that is not

@@ -19,8 +19,8 @@ const errorDomain = "taskpool"
 // take 8 KiB; the details go there in base64, the message in them once more. So
 // what a caller sent, and lists, are cut.
 const (
-	maxTextBytes       = 1000
-	maxValueBytes      = 900
+	maxTextBytes       = 900
+	maxValueBytes      = 800
 	maxListed          = 20
 	maxViolationsBytes = 3500
 )
