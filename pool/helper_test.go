@@ -102,7 +102,9 @@ func (f *fixture) dump() string {
 	fmt.Fprintf(&b, "%+v\n", f.Cursor())
 	for _, t := range f.all() {
 		d := f.get(t.ID)
-		fmt.Fprintf(&b, "%+v %+v %v\n", *d.Task, *d.Brief, d.Dependents)
+		fields := *d.Task
+		fields.Brief = nil // an address
+		fmt.Fprintf(&b, "%+v %+v %v\n", fields, *d.Brief, d.Dependents)
 		for _, e := range d.Thread {
 			fmt.Fprintf(&b, "  %+v\n", *e)
 		}
