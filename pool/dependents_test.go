@@ -233,6 +233,18 @@ func TestNotBefore_holdsATaskBack(t *testing.T) {
 	})
 }
 
+// What follows from a change is no reason to refuse it: nobody could split it.
+func TestDependents_manyLargeOnesHinderNoClosing(t *testing.T) {
+	f := open(t)
+	hub := f.titled("hub")
+	for range 2 {
+		f.many(500, task.Draft{Title: "it", Body: strings.Repeat("x", 20_000), Dependencies: []string{hub.ID}})
+	}
+	for _, s := range []task.Status{task.Done, task.Ready, task.Cancelled} {
+		f.set(hub.ID, s)
+	}
+}
+
 // A dependency may lead anywhere: from deep below one parent to another's child
 // (task-master#542), and along any number of steps.
 func TestDependents_acrossParentsAndLongChains(t *testing.T) {

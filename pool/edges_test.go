@@ -162,6 +162,9 @@ func TestDependencies_anEdgeIsTurnedAroundInTwoUpdatesOrOne(t *testing.T) {
 	f.mustUpdate(c.ID, add(p.ID))
 	f.wontUpdate(c.ID, task.Patch{Parent: new(p.ID)}, "CYCLE")
 	f.mustUpdate(c.ID, task.Patch{Parent: new(p.ID), RemoveDependencies: []string{p.ID}})
+	// And back: out of the parent, on which it then depends.
+	f.wontUpdate(c.ID, add(p.ID), "CYCLE")
+	f.mustUpdate(c.ID, task.Patch{Parent: new(""), AddDependencies: []string{p.ID}})
 }
 
 // A status and a dependency may come in one update (the seed's sources refuse

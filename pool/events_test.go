@@ -141,8 +141,8 @@ func TestEvents_ofEachMutation(t *testing.T) {
 			},
 			[]string{
 				"agent:filer edited {Fields:[title] SetLabels:[] RemovedLabels:[]}",
-				"agent:filer dependency {Added:[FIRST] Removed:[] GivenUp:}",
 				"agent:filer edited {Fields:[parent_id] SetLabels:[] RemovedLabels:[]}",
+				"agent:filer dependency {Added:[FIRST] Removed:[] GivenUp:}",
 				"agent:filer assigned {From: To:agent:filer}",
 				"agent:filer claimed {Holder:agent:filer Lease:0s RunID:}",
 				`agent:filer progress "begun"`,

@@ -9,7 +9,10 @@ import (
 	"github.com/taskpool-dev/taskpool/pool/task"
 )
 
-// Bounds of one revision, so that it fits one message of the feed's sender.
+// Bounds of one revision, so that it fits one message of the feed's sender. The
+// bytes are of what members ask for: what follows from a change comes on top, as
+// nobody could split that, and a task that many large ones wait for must be
+// closed all the same.
 const (
 	maxRevisionChanges = 10_000
 	maxRevisionBytes   = 16 << 20
@@ -153,8 +156,10 @@ func (tx *tx) seal() (*store.Commit, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, f := range more {
-			size += len(f.Value)
+		if c.byMember {
+			for _, f := range more {
+				size += len(f.Value)
+			}
 		}
 		if size > maxRevisionBytes && !tx.unbounded {
 			return nil, tooLarge("it takes more than %d bytes; one revision holds at most that", maxRevisionBytes)

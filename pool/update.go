@@ -21,10 +21,13 @@ type Update struct {
 	task.Patch
 }
 
-// Update changes one task, in the order edit, dependencies, parent, assignment,
+// Update changes one task, in the order edit, parent, dependencies, assignment,
 // status, history: all of it in one revision, or nothing. One that changes
-// nothing makes no revision. Dependencies are removed first, and added last
-// where the status sends the task to open or blocked, so that work can be put
+// nothing makes no revision.
+//
+// What is asked for together is judged together. Edges go before others come,
+// so that only the end must be free of cycles. Where the status sends the task
+// to open or blocked, dependencies are added after it, so that work can be put
 // back because it turned out to need something. Who may move the task is asked
 // of it as it was, so that a hand-over and a status in one update end as asked.
 //
@@ -49,7 +52,7 @@ func (p *Pool) Update(ctx context.Context, r Request, u Update) (Result, error) 
 			return nil, "", err
 		}
 		c.held = c.holds
-		steps := []func() error{c.editFields, c.drop, c.depend, c.reparent, c.assign, c.move, c.record}
+		steps := []func() error{c.editFields, c.drop, c.reparent, c.depend, c.assign, c.move, c.record}
 		if s := patch.Status; s != nil && (*s == task.Ready || *s == task.Blocked) {
 			steps = []func() error{c.editFields, c.drop, c.reparent, c.assign, c.move, c.depend, c.record}
 		}
