@@ -53,7 +53,7 @@ func run(ctx context.Context, args []string, env terminal.Lookup, in io.Reader, 
 }
 
 func (a *app) run(ctx context.Context, args []string) int {
-	root := a.root()
+	root := a.root() //nolint:contextcheck // commands get the context from cobra
 	root.SetArgs(args)
 	root.SetIn(a.in)
 	root.SetOut(a.out)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/spf13/cobra"
 
@@ -25,6 +26,13 @@ To restore it, put the file into an empty directory as ` + sqlite.DatabaseName +
 			}
 			if err := sqlite.Backup(ctx, data, args[0]); err != nil {
 				return err
+			}
+			if a.global.json {
+				text, err := json.Marshal(map[string]string{"data": data, "copy": args[0]})
+				if err != nil {
+					return err
+				}
+				return writeJSON(a.out, text)
 			}
 			return a.printf("copied %s to %s\n", data, args[0])
 		}),

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	taskpoolv1 "github.com/taskpool-dev/taskpool/gen/taskpool/v1"
@@ -73,11 +75,7 @@ func listNames() []string {
 // complete is the request that the flags make.
 func (u *changeFlags) complete(a *app, cmd *cobra.Command, id string) (*taskpoolv1.UpdateTaskRequest, error) {
 	changed := cmd.Flags().Changed
-	any := false
-	for _, name := range changes {
-		any = any || changed(name)
-	}
-	if !any {
+	if !slices.ContainsFunc(changes, changed) {
 		return nil, usagef("what is to change? See %s --help", cmd.CommandPath())
 	}
 	r := &u.request

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -95,9 +96,9 @@ func TestBackupWhileServing(t *testing.T) {
 	p := start(t, data)
 	p.taskpool(t, "task", "create", "--title", "before")
 	ctx, stop := context.WithCancel(t.Context())
-	writing := make(chan error, 1)
-	go func() { writing <- createUntil(ctx, p.grpc) }()
-	time.Sleep(100 * time.Millisecond)
+	writing, begun := make(chan error, 1), make(chan struct{})
+	go func() { writing <- createUntil(ctx, p.grpc, sync.OnceFunc(func() { close(begun) })) }()
+	<-begun
 	if r := invoke(t, "", "backup", "--data", data, dest); r.code != exitDone || r.out != "copied "+data+" to "+dest+"\n" {
 		t.Errorf("%+v", r)
 	}
@@ -128,8 +129,10 @@ func TestBackupWhileServing(t *testing.T) {
 	}
 }
 
-// createUntil creates tasks, one after the other, until ctx ends.
-func createUntil(ctx context.Context, addr string) error {
+// createUntil creates tasks, one after the other, until ctx ends; it calls created
+// after each, and at its end.
+func createUntil(ctx context.Context, addr string, created func()) error {
+	defer created()
 	connection, err := grpc.NewClient(addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		return err
@@ -139,6 +142,7 @@ func createUntil(ctx context.Context, addr string) error {
 		if _, err := tasks.CreateTask(context.WithoutCancel(ctx), &taskpoolv1.CreateTaskRequest{Task: &taskpoolv1.NewTask{Title: "more"}}); err != nil {
 			return errors.Join(err, connection.Close())
 		}
+		created()
 	}
 	return connection.Close()
 }

@@ -127,11 +127,13 @@ func TestAnUnknownOutcomeNamesTheRequestID(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 
+	release := make(chan struct{})
+	defer close(release)
 	slow := func(proto.Message) (proto.Message, error) {
-		time.Sleep(300 * time.Millisecond)
+		<-release
 		return &taskpoolv1.DeleteTaskResponse{}, nil
 	}
-	f = newFake(t, map[string]func(proto.Message) (proto.Message, error){"DeleteTask": slow, "ExplainTask": slow})
+	f = newFake(t, map[string]func(proto.Message) (proto.Message, error){"DeleteTask": slow})
 	r = at(f).run(t, "task", "delete", "T-1", "--timeout", "100ms", "--request-id", "mine")
 	r.want(t, exitRefused, "", "taskpool: no answer from "+f.addr+" within 100ms; look whether the server is well, or wait longer with --timeout\n"+
 		"  it may have happened all the same: repeat it with --request-id mine, and it happens once\n")
@@ -139,9 +141,11 @@ func TestAnUnknownOutcomeNamesTheRequestID(t *testing.T) {
 
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
+	release := make(chan struct{})
+	defer close(release)
 	f := newFake(t, map[string]func(proto.Message) (proto.Message, error){"ReadTask": func(proto.Message) (proto.Message, error) {
 		cancel()
-		time.Sleep(100 * time.Millisecond)
+		<-release
 		return &taskpoolv1.ReadTaskResponse{}, nil
 	}})
 	var out, errs strings.Builder

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"path/filepath"
 	"time"
 
 	"github.com/taskpool-dev/taskpool/pool"
@@ -21,6 +22,11 @@ import (
 // server first, which lets calls end, then the pools, then the store.
 func (a *app) serve(ctx context.Context, f *serveFlags) (err error) {
 	logger := f.logger(a)
+	defer func() {
+		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+			err = nil // it was asked to end before it could begin
+		}
+	}()
 	kept, closeStore, err := openStore(ctx, f.data, logger)
 	if err != nil {
 		return err
@@ -31,9 +37,9 @@ func (a *app) serve(ctx context.Context, f *serveFlags) (err error) {
 		return err
 	}
 	defer registry.Close()
-	version, _ := build()
-	s, err := server.New(registry, server.Config{
-		Logger: logger, DrainTimeout: max(f.drainTimeout, time.Nanosecond), Tracing: f.tracing, Version: version,
+	name, _ := build()
+	s, err := server.New(registry, server.Config{ //nolint:contextcheck // what it starts outlives the call; Drain ends it
+		Logger: logger, DrainTimeout: max(f.drainTimeout, time.Nanosecond), Tracing: f.tracing, Version: name,
 	})
 	if err != nil {
 		return err
@@ -46,11 +52,19 @@ func (a *app) serve(ctx context.Context, f *serveFlags) (err error) {
 	if httpListener != nil {
 		httpAddr = httpListener.Addr().String()
 	}
-	logger.Info("opened", "data", f.data, "limits", raisedOrLowered(task.ResolveLimits(nil, a.env)))
+	logger.Info("opened", "data", f.where(), "limits", raisedOrLowered(task.ResolveLimits(nil, a.env)))
 	if _, err := fmt.Fprintln(a.err, listening(grpcListener.Addr().String(), httpAddr, f.data)); err != nil {
 		logger.Warn("the line that says so could not be written", "error", err)
 	}
 	return s.Serve(ctx, grpcListener, httpListener)
+}
+
+// where is the data directory, whatever the working directory is.
+func (s *serveFlags) where() string {
+	if path, err := filepath.Abs(s.data); err == nil && s.data != inMemory {
+		return path
+	}
+	return s.data
 }
 
 // openStore opens what keeps the data, and gives what closes it.
@@ -66,15 +80,15 @@ func openStore(ctx context.Context, data string, logger *slog.Logger) (store.Sto
 }
 
 // listen takes the addresses; the second listener is nil where HTTP is off.
-func (f *serveFlags) listen(ctx context.Context) (grpcListener, httpListener net.Listener, err error) {
+func (s *serveFlags) listen(ctx context.Context) (grpcListener, httpListener net.Listener, err error) {
 	var config net.ListenConfig
-	if grpcListener, err = config.Listen(ctx, "tcp", f.grpcAddr); err != nil {
+	if grpcListener, err = config.Listen(ctx, "tcp", s.grpcAddr); err != nil {
 		return nil, nil, fmt.Errorf("%w; choose another address with --grpc-addr (port 0 takes a free one)", err)
 	}
-	if f.httpAddr == "" {
+	if s.httpAddr == "" {
 		return grpcListener, nil, nil
 	}
-	if httpListener, err = config.Listen(ctx, "tcp", f.httpAddr); err != nil {
+	if httpListener, err = config.Listen(ctx, "tcp", s.httpAddr); err != nil {
 		_ = grpcListener.Close()
 		return nil, nil, fmt.Errorf("%w; choose another address with --http-addr (port 0 takes a free one, \"\" turns it off)", err)
 	}
@@ -82,9 +96,9 @@ func (f *serveFlags) listen(ctx context.Context) (grpcListener, httpListener net
 }
 
 // logger writes to standard error.
-func (f *serveFlags) logger(a *app) *slog.Logger {
-	options := &slog.HandlerOptions{Level: f.logLevel}
-	if f.logFormat == "json" {
+func (s *serveFlags) logger(a *app) *slog.Logger {
+	options := &slog.HandlerOptions{Level: s.logLevel}
+	if s.logFormat == "json" {
 		return slog.New(slog.NewJSONHandler(a.err, options))
 	}
 	return slog.New(slog.NewTextHandler(a.err, options))

@@ -56,7 +56,7 @@ func (a *app) readDrafts(name string) (*batch, error) {
 		name = "standard input"
 	}
 	found, err := drafts.Read(from)
-	if problems := (drafts.Problems)(nil); errors.As(err, &problems) {
+	if problems := drafts.Problems(nil); errors.As(err, &problems) {
 		return nil, &told{err, fmt.Sprintf("%s can't be read as tasks, nothing was created:", name), strings.Split(problems.Error(), "\n")}
 	}
 	if err != nil {

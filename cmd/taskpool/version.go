@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -17,33 +18,34 @@ func (a *app) versionCommand() *cobra.Command {
 		Args:  noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			a.started = true
-			version, commit := build()
+			name, commit := build()
 			if a.global.json {
 				return writeJSON(a.out, fmt.Appendf(nil, `{"version":%q,"commit":%q,"go":%q,"platform":%q}`,
-					version, commit, runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH))
+					name, commit, runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH))
 			}
 			if commit != "" {
-				version += " (" + commit + ")"
+				name += " (" + commit + ")"
 			}
-			return a.print(terminal.Line(fmt.Sprintf("taskpool %s, %s, %s/%s", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)) + "\n")
+			return a.print(terminal.Line(fmt.Sprintf("taskpool %s, %s, %s/%s", name, runtime.Version(), runtime.GOOS, runtime.GOARCH)) + "\n")
 		},
 	}
 }
 
-// build is what the Go tool wrote into the program.
-func build() (version, commit string) {
+// version is set by the linker in a build that knows it.
+var version string
+
+// build is the version and what the Go tool wrote into the program.
+func build() (name, commit string) {
+	name = version
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return "unknown", ""
+		return cmp.Or(name, "unknown"), ""
 	}
-	version = info.Main.Version
-	if version == "" {
-		version = "(devel)"
-	}
+	name = cmp.Or(name, info.Main.Version, "(devel)")
 	for _, s := range info.Settings {
 		if s.Key == "vcs.revision" {
 			commit = s.Value[:min(len(s.Value), 12)]
 		}
 	}
-	return version, commit
+	return name, commit
 }
