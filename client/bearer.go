@@ -13,6 +13,6 @@ func (b bearer) GetRequestMetadata(context.Context, ...string) (map[string]strin
 	return map[string]string{"authorization": "Bearer " + b.token}, nil
 }
 
-// RequireTransportSecurity makes gRPC refuse a connection that would give the
-// token away.
+// RequireTransportSecurity has gRPC keep the token from plain text, also on
+// connections that Dial could not know of.
 func (b bearer) RequireTransportSecurity() bool { return !b.local }

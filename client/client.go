@@ -26,6 +26,9 @@ type Client struct {
 // the system's certificates; WithTransportCredentials says otherwise.
 func Dial(target string, opts ...Option) (*Client, error) {
 	o := newOptions(opts)
+	if o.token != "" && o.transport != nil && o.transport.Info().SecurityProtocol == "insecure" && !isLocal(target) {
+		return nil, fmt.Errorf("taskpool server %q: the token would be sent in plain text to another machine; use TLS, or no token", target)
+	}
 	connection, err := grpc.NewClient(target, o.dialOptions(target)...)
 	if err != nil {
 		return nil, fmt.Errorf("taskpool server %q: %w", target, err)
