@@ -20,7 +20,7 @@ type Config struct {
 	// level; 0: 1 in 100.
 	LogSample int
 	// DrainTimeout is how long calls under way may go on when the server stops;
-	// 0: 10 s.
+	// 0: 10 s, below: not at all.
 	DrainTimeout time.Duration
 	// MaxConcurrentStreams of one connection; 0: 1,000.
 	MaxConcurrentStreams uint32

@@ -105,6 +105,13 @@ func (f *fixture) as(actor string) *fixture {
 	return &other
 }
 
+// in is the same server, called by another test.
+func (f *fixture) in(t testing.TB) *fixture {
+	other := *f
+	other.t = t
+	return &other
+}
+
 // ctx is the context of a call by the fixture's member.
 func (f *fixture) ctx() context.Context {
 	return metadata.AppendToOutgoingContext(f.t.Context(), server.ActorKey, f.actor)

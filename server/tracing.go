@@ -59,6 +59,7 @@ func newTracing(cfg Config) (tracing, error) {
 			defer cancel()
 			if err := provider.Shutdown(ctx); err != nil {
 				cfg.Logger.Warn("the last spans could not be sent", "error", err)
+				_ = exporter.Shutdown(ctx) // an export is still being tried
 			}
 		},
 	}, nil
