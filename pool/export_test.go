@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -156,4 +157,18 @@ func Replayed(ctx context.Context, s store.Store, codec Codec, like *Pool) (*Poo
 // Refresh lets the pool catch up with what others appended.
 func (p *Pool) Refresh(ctx context.Context) error {
 	return p.writer.do(&job{ctx: ctx, ledger: p, refresh: true})
+}
+
+// AwaitQueue returns when that many mutations wait for the writer.
+func (p *Pool) AwaitQueue(n int) {
+	for len(p.writer.queue) < n {
+		runtime.Gosched()
+	}
+}
+
+// KnownRequests is how many request records are held, expired ones too.
+func (p *Pool) KnownRequests() int {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return len(p.state.requests.queue) - p.state.requests.first
 }
