@@ -75,12 +75,12 @@ func TestNotBefore(t *testing.T) {
 func TestNotBefore_restart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := memory.New()
-		r, p := reopened(t, s)
+		r, p := openedAgain(t, s)
 		soon, late := delayed(t, p, time.Hour), delayed(t, p, 3*time.Hour)
 		r.Close()
 		time.Sleep(2 * time.Hour)
 		at := time.Now()
-		r, p = reopened(t, s)
+		r, p = openedAgain(t, s)
 		synctest.Wait()
 		woken(t, p, soon, at)
 		time.Sleep(2 * time.Hour)
@@ -90,7 +90,7 @@ func TestNotBefore_restart(t *testing.T) {
 	})
 }
 
-func reopened(t *testing.T, s store.Store) (*pool.Registry, *pool.Pool) {
+func openedAgain(t *testing.T, s store.Store) (*pool.Registry, *pool.Pool) {
 	t.Helper()
 	b := sides(t, s, 1)[0]
 	return b.Registry, b.Pool
