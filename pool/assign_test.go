@@ -120,7 +120,7 @@ func TestAssign_names(t *testing.T) {
 		"bob": "MEMBER_AMBIGUOUS", task.SystemPool: "MEMBER_NOT_FOUND", "agent:": "MEMBER_NOT_FOUND", "two words": "MEMBER_NOT_FOUND", "human:x": "MEMBER_NOT_FOUND",
 	} {
 		err := f.wontUpdate(it.ID, task.Patch{Assignee: &name}, reason)
-		if e := (*pool.AmbiguousError)(nil); errors.As(err, &e) && !slices.Equal(e.Candidates, []string{"agent:" + name, "ext:" + name}) {
+		if e := (*pool.AmbiguousError)(nil); errors.As(err.err, &e) && !slices.Equal(e.Candidates, []string{"agent:" + name, "ext:" + name}) {
 			t.Errorf("candidates %v", e.Candidates)
 		}
 	}

@@ -162,7 +162,7 @@ func TestParent_closedGetsNoOpenChildren(t *testing.T) {
 	f.set(child.ID, task.Done)
 	f.set(parent.ID, task.Done)
 
-	wantParent := func(t *testing.T, err error) {
+	wantParent := func(t *testing.T, err refusal) {
 		t.Helper()
 		if e := as[*pool.RuleError](t, err); !slices.Equal(e.Related, []string{parent.ID}) || !strings.Contains(e.Message, parent.Key()) {
 			t.Errorf("it does not name the parent: %+v", e)

@@ -145,9 +145,9 @@ func TestDependents_ofACancelledTaskAreToldOnce(t *testing.T) {
 	if err != nil || !strings.Contains(checks[1].Detail, first.Key()+" is cancelled: reopen it or remove it") {
 		t.Errorf("%+v, %v", checks[1], err)
 	}
-	err = f.wontUpdate(it.ID, task.Patch{Status: new(task.InProgress)}, waits)
-	if !strings.Contains(err.Error(), first.Key()+" is cancelled") {
-		t.Errorf("the refusal does not say so: %v", err)
+	refused := f.wontUpdate(it.ID, task.Patch{Status: new(task.InProgress)}, waits)
+	if !strings.Contains(refused.String(), first.Key()+" is cancelled") {
+		t.Errorf("the refusal does not say so: %v", refused)
 	}
 
 	t.Run("one way out is to reopen it", func(t *testing.T) {
@@ -181,7 +181,7 @@ func TestNotBefore_holdsATaskBack(t *testing.T) {
 		f.wantStatus(it.ID, task.Pending)
 		f.wantStatus(past.ID, task.Ready)
 		err := f.wontUpdate(it.ID, task.Patch{Status: new(task.InProgress)}, noMove)
-		if want := it.NotBefore.Format("2006-01-02T15:04:05Z"); !strings.Contains(err.Error(), want) {
+		if want := it.NotBefore.Format("2006-01-02T15:04:05Z"); !strings.Contains(err.String(), want) {
 			t.Errorf("it does not say until when: %v", err)
 		}
 

@@ -25,7 +25,8 @@ func TestEvents_ofEachMutation(t *testing.T) {
 	}{
 		"create": {
 			func(*fixture) {}, func(f *fixture) { f.titled("it") },
-			[]string{"agent:filer created {Title:it ParentID: DiscoveredFrom:}"}, nil,
+			[]string{"agent:filer created {Title:it ParentID: DiscoveredFrom:}"},
+			nil,
 		},
 		"create pending, under a parent, found at work": {
 			func(*fixture) {}, func(f *fixture) {
@@ -38,40 +39,49 @@ func TestEvents_ofEachMutation(t *testing.T) {
 			func(f *fixture) { f.titled("it") }, func(f *fixture) {
 				f.mustUpdate("T-2", task.Patch{Title: new("a"), Body: new("b"), SetLabels: map[string]string{"z": "", "b": "c"}, RemoveLabels: []string{"no"}})
 			},
-			[]string{"agent:filer edited {Fields:[title body labels] SetLabels:[b z] RemovedLabels:[]}"}, nil,
+			[]string{"agent:filer edited {Fields:[title body labels] SetLabels:[b z] RemovedLabels:[]}"},
+			nil,
 		},
 		"start": {
 			func(f *fixture) { f.titled("it") }, func(f *fixture) { f.as(worker).claim("T-2") },
-			[]string{"agent:worker claimed {Holder:agent:worker Lease:0s RunID:}"}, nil,
+			[]string{"agent:worker claimed {Holder:agent:worker Lease:0s RunID:}"},
+			nil,
 		},
 		"put back, by another": {
 			func(f *fixture) { f.titled("it"); f.as(worker).claim("T-2") }, func(f *fixture) { f.as(operator).set("T-2", task.Ready) },
-			[]string{`human released "because" {Holder:agent:worker Reason:because}`}, nil,
+			[]string{`human released "because" {Holder:agent:worker Reason:because}`},
+			nil,
 		},
 		"put back without a reason": {
 			func(f *fixture) { f.titled("it"); f.as(worker).claim("T-2") }, func(f *fixture) { f.as(worker).mustUpdate("T-2", task.Patch{Status: new(task.Ready)}) },
-			[]string{"agent:worker released {Holder:agent:worker Reason:}"}, nil,
+			[]string{"agent:worker released {Holder:agent:worker Reason:}"},
+			nil,
 		},
 		"close": {
 			func(f *fixture) { f.titled("it"); f.as(worker).claim("T-2") }, func(f *fixture) { f.as(worker).set("T-2", task.Done) },
-			[]string{"agent:worker status " + moved("in_progress", "done", "because", "")}, nil,
+			[]string{"agent:worker status " + moved("in_progress", "done", "because", "")},
+			nil,
 		},
 		"close at once": {
 			func(f *fixture) { f.titled("it") }, func(f *fixture) { f.mustUpdate("T-2", task.Patch{Status: new(task.Done)}) },
-			[]string{"agent:filer status " + moved("ready", "done", "", "")}, nil,
+			[]string{"agent:filer status " + moved("ready", "done", "", "")},
+			nil,
 		},
 		"block": {
 			func(f *fixture) { f.titled("it", "T-1") }, func(f *fixture) { f.set("T-2", task.Blocked) },
-			[]string{"agent:filer status " + moved("pending", "blocked", "because", "")}, nil,
+			[]string{"agent:filer status " + moved("pending", "blocked", "because", "")},
+			nil,
 		},
 		"block for another reason": {
 			func(f *fixture) { f.titled("it"); f.set("T-2", task.Blocked) },
 			func(f *fixture) { f.mustUpdate("T-2", task.Patch{Status: new(task.Blocked), Reason: "more"}) },
-			[]string{"agent:filer status " + moved("blocked", "blocked", "more", "")}, nil,
+			[]string{"agent:filer status " + moved("blocked", "blocked", "more", "")},
+			nil,
 		},
 		"unblock what waits": {
 			func(f *fixture) { f.titled("it", "T-1"); f.set("T-2", task.Blocked) }, func(f *fixture) { f.mustUpdate("T-2", task.Patch{Status: new(task.Ready)}) },
-			[]string{"agent:filer status " + moved("blocked", "pending", "", "")}, nil,
+			[]string{"agent:filer status " + moved("blocked", "pending", "", "")},
+			nil,
 		},
 		"unblock and depend": {
 			func(f *fixture) { f.titled("it"); f.set("T-2", task.Blocked) },
@@ -82,51 +92,63 @@ func TestEvents_ofEachMutation(t *testing.T) {
 				"agent:filer status " + moved("blocked", "ready", "", ""),
 				"agent:filer dependency {Added:[FIRST] Removed:[] GivenUp:}",
 				"system:pool status " + moved("ready", "pending", "", "FIRST"),
-			}, nil,
+			},
+			nil,
 		},
 		"cancel": {
 			func(f *fixture) { f.titled("it"); f.as(worker).claim("T-2") }, func(f *fixture) { f.set("T-2", task.Cancelled) },
-			[]string{"agent:filer status " + moved("in_progress", "cancelled", "because", "")}, nil,
+			[]string{"agent:filer status " + moved("in_progress", "cancelled", "because", "")},
+			nil,
 		},
 		"reopen": {
 			func(f *fixture) { f.titled("it"); f.set("T-2", task.Done) }, func(f *fixture) { f.set("T-2", task.Ready) },
-			[]string{"agent:filer status " + moved("done", "ready", "because", "")}, nil,
+			[]string{"agent:filer status " + moved("done", "ready", "because", "")},
+			nil,
 		},
 		"reopen and claim": {
 			func(f *fixture) { f.titled("it"); f.set("T-2", task.Cancelled) }, func(f *fixture) { f.as(worker).set("T-2", task.InProgress) },
-			[]string{"agent:worker status " + moved("cancelled", "ready", "because", ""), "agent:worker claimed {Holder:agent:worker Lease:0s RunID:}"}, nil,
+			[]string{"agent:worker status " + moved("cancelled", "ready", "because", ""), "agent:worker claimed {Holder:agent:worker Lease:0s RunID:}"},
+			nil,
 		},
 		"assign": {
 			func(f *fixture) { f.titled("it") }, func(f *fixture) { f.mustUpdate("T-2", task.Patch{Assignee: new(worker)}) },
-			[]string{"agent:filer assigned {From: To:agent:worker}"}, nil,
+			[]string{"agent:filer assigned {From: To:agent:worker}"},
+			nil,
 		},
 		"unassign what is held": {
 			func(f *fixture) { f.titled("it"); f.as(worker).claim("T-2") }, func(f *fixture) { f.mustUpdate("T-2", task.Patch{Assignee: new("")}) },
-			[]string{`agent:filer released "unassigned" {Holder:agent:worker Reason:unassigned}`, "agent:filer assigned {From:agent:worker To:}"}, nil,
+			[]string{`agent:filer released "unassigned" {Holder:agent:worker Reason:unassigned}`, "agent:filer assigned {From:agent:worker To:}"},
+			nil,
 		},
 		"depend": {
 			func(f *fixture) { f.titled("it") }, func(f *fixture) { f.mustUpdate("T-2", add("T-1")) },
-			[]string{"agent:filer dependency {Added:[FIRST] Removed:[] GivenUp:}", "system:pool status " + moved("ready", "pending", "", "FIRST")}, nil,
+			[]string{"agent:filer dependency {Added:[FIRST] Removed:[] GivenUp:}", "system:pool status " + moved("ready", "pending", "", "FIRST")},
+			nil,
 		},
 		"depend no more": {
 			func(f *fixture) { f.titled("it", "T-1") }, func(f *fixture) { f.as(worker).mustUpdate("T-2", remove("T-1")) },
-			[]string{"agent:worker dependency {Added:[] Removed:[FIRST] GivenUp:}", "system:pool status " + moved("pending", "ready", "", "")}, nil,
+			[]string{"agent:worker dependency {Added:[] Removed:[FIRST] GivenUp:}", "system:pool status " + moved("pending", "ready", "", "")},
+			nil,
 		},
 		"the end of a dependency": {
 			func(f *fixture) { f.titled("it", "T-1") }, func(f *fixture) { f.set("T-1", task.Done) },
-			[]string{"system:pool status " + moved("pending", "ready", "", "")}, []string{"agent:filer status " + moved("ready", "done", "because", "")},
+			[]string{"system:pool status " + moved("pending", "ready", "", "")},
+			[]string{"agent:filer status " + moved("ready", "done", "because", "")},
 		},
 		"the cancelling of a dependency": {
 			func(f *fixture) { f.titled("it", "T-1") }, func(f *fixture) { f.set("T-1", task.Cancelled) },
-			[]string{"system:pool dependency {Added:[] Removed:[] GivenUp:FIRST}"}, []string{"agent:filer status " + moved("ready", "cancelled", "because", "")},
+			[]string{"system:pool dependency {Added:[] Removed:[] GivenUp:FIRST}"},
+			[]string{"agent:filer status " + moved("ready", "cancelled", "because", "")},
 		},
 		"the end of the last child": {
 			func(f *fixture) { f.under("T-1", "it") }, func(f *fixture) { f.set("T-2", task.Done) },
-			[]string{"agent:filer status " + moved("ready", "done", "because", "")}, []string{"system:pool subtask {ChildID:T-2 Change:3}"},
+			[]string{"agent:filer status " + moved("ready", "done", "because", "")},
+			[]string{"system:pool subtask {ChildID:T-2 Change:3}"},
 		},
 		"an entry": {
 			func(f *fixture) { f.titled("it") }, func(f *fixture) { f.as(nameless).mustUpdate("T-2", entry("did it")) },
-			[]string{`ext:anonymous progress "did it"`}, nil,
+			[]string{`ext:anonymous progress "did it"`},
+			nil,
 		},
 		"all at once": {
 			func(f *fixture) {
@@ -146,7 +168,8 @@ func TestEvents_ofEachMutation(t *testing.T) {
 				"agent:filer assigned {From: To:agent:filer}",
 				"agent:filer claimed {Holder:agent:filer Lease:0s RunID:}",
 				`agent:filer progress "begun"`,
-			}, nil,
+			},
+			nil,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

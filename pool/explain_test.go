@@ -80,8 +80,8 @@ func TestExplain_manyDependencies(t *testing.T) {
 	if err != nil || !strings.Contains(checks[1].Detail, "T-9, T-10 and 5 more") || !slices.Equal(checks[1].Related, ids) {
 		t.Errorf("%+v, %v", checks[1], err)
 	}
-	err = f.wontUpdate(it.ID, task.Patch{Status: new(task.InProgress)}, waits)
-	if e := as[*pool.RuleError](t, err); !strings.Contains(e.Message, "T-9, T-10 and 5 more") || !slices.Equal(e.Related, ids) {
+	refused := f.wontUpdate(it.ID, task.Patch{Status: new(task.InProgress)}, waits)
+	if e := as[*pool.RuleError](t, refused); !strings.Contains(e.Message, "T-9, T-10 and 5 more") || !slices.Equal(e.Related, ids) {
 		t.Errorf("%+v", e)
 	}
 }

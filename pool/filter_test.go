@@ -144,7 +144,8 @@ func TestFilter_refused(t *testing.T) {
 		fields []string
 	}{
 		"no such values": {
-			pool.Filter{Statuses: []task.Status{task.Ready, 0, 99}, Priorities: []task.Priority{7}, Types: []task.Type{9, task.Bug}}, "INVALID_FIELD",
+			pool.Filter{Statuses: []task.Status{task.Ready, 0, 99}, Priorities: []task.Priority{7}, Types: []task.Type{9, task.Bug}},
+			"INVALID_FIELD",
 			[]string{"filter.statuses[1]", "filter.statuses[2]", "filter.priorities[0]", "filter.types[0]"},
 		},
 		"a status that is none": {pool.Filter{Statuses: []task.Status{0}}, "INVALID_FIELD", []string{"filter.statuses[0]"}},

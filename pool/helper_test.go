@@ -85,9 +85,19 @@ func reasonOf(err error) string {
 	return fmt.Sprintf("%T", err)
 }
 
-// as is an error of a kind that it must be of.
-func as[E error](t testing.TB, err error) E {
+// refusal is why something was refused. It is no error, for tests mostly leave it
+// at the reason.
+type refusal struct{ err error }
+
+func (r refusal) String() string { return r.err.Error() }
+
+// as is an error, or that of a refusal, as the kind that it must be of.
+func as[E error](t testing.TB, from any) E {
 	t.Helper()
+	err, _ := from.(error)
+	if r, ok := from.(refusal); ok {
+		err = r.err
+	}
 	var e E
 	if !errors.As(err, &e) {
 		t.Fatalf("got %T (%v), want %T", err, err, e)
@@ -114,7 +124,7 @@ func (f *fixture) dump() string {
 
 // refused runs what must be refused for that reason, and checks that nothing
 // changed: the same position, the same listing, the same threads.
-func (f *fixture) refused(reason string, do func() error) error {
+func (f *fixture) refused(reason string, do func() error) refusal {
 	f.t.Helper()
 	before := f.dump()
 	err := do()
@@ -124,17 +134,17 @@ func (f *fixture) refused(reason string, do func() error) error {
 	if after := f.dump(); after != before {
 		f.t.Fatalf("a refusal changed the pool: before\n%s\nafter\n%s", before, after)
 	}
-	return err
+	return refusal{err}
 }
 
 // wontUpdate is refused for an update.
-func (f *fixture) wontUpdate(id string, p task.Patch, reason string) error {
+func (f *fixture) wontUpdate(id string, p task.Patch, reason string) refusal {
 	f.t.Helper()
 	return f.refused(reason, func() error { _, err := f.update(id, p); return err })
 }
 
 // wontCreate is refused for a batch.
-func (f *fixture) wontCreate(reason string, drafts ...task.Draft) error {
+func (f *fixture) wontCreate(reason string, drafts ...task.Draft) refusal {
 	f.t.Helper()
 	return f.refused(reason, func() error {
 		_, err := f.CreateAll(f.t.Context(), f.request(), drafts)

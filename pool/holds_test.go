@@ -241,8 +241,12 @@ func TestHold_othersAreTold(t *testing.T) {
 	f.as(worker).claim(it.ID)
 	since := f.get(it.ID).HeldAt
 	for _, p := range []task.Patch{
-		{Status: new(task.InProgress)}, {Status: new(task.Done)}, {Status: new(task.Ready)},
-		{Status: new(task.Blocked), Reason: "no"}, {Assignee: new("me")}, {Assignee: new("")},
+		{Status: new(task.InProgress)},
+		{Status: new(task.Done)},
+		{Status: new(task.Ready)},
+		{Status: new(task.Blocked), Reason: "no"},
+		{Assignee: new("me")},
+		{Assignee: new("")},
 	} {
 		err := f.as(stranger).wontUpdate(it.ID, p, held)
 		if e := as[*pool.HeldError](t, err); e.Holder != worker || !e.Since.Equal(since) || e.Key != it.Key() {

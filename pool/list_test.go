@@ -60,8 +60,13 @@ func TestList_saysThatThereIsMore(t *testing.T) {
 func TestList_isTheSameEveryTime(t *testing.T) {
 	f := board(t)
 	for _, filter := range []pool.Filter{
-		{}, {IncludeClosed: true}, {Statuses: []task.Status{task.Pending, task.Blocked, task.Done}}, {Claimable: true},
-		{ParentID: "T-8", IncludeClosed: true}, {Labels: map[string]string{"team": "a"}}, {Text: "e"},
+		{},
+		{IncludeClosed: true},
+		{Statuses: []task.Status{task.Pending, task.Blocked, task.Done}},
+		{Claimable: true},
+		{ParentID: "T-8", IncludeClosed: true},
+		{Labels: map[string]string{"team": "a"}},
+		{Text: "e"},
 	} {
 		want := fmt.Sprintf("%+v", f.page(pool.Query{Filter: filter, Size: 100, Count: true}))
 		for range 100 {

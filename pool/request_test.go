@@ -180,13 +180,13 @@ func TestReplay_ofAClaim(t *testing.T) {
 			}
 		}
 		f.as(operator).set(it.ID, task.Ready)
-		err = f.refused(lost, func() error { _, err := do(); return err })
-		if e := as[*pool.HoldLostError](t, err); e.Holder != "" {
+		refused := f.refused(lost, func() error { _, err := do(); return err })
+		if e := as[*pool.HoldLostError](t, refused); e.Holder != "" {
 			t.Errorf("%+v", e)
 		}
 		f.as(stranger).claim(it.ID)
-		err = f.refused(lost, func() error { _, err := do(); return err })
-		if e := as[*pool.HoldLostError](t, err); e.Holder != stranger || e.Key != it.Key() {
+		refused = f.refused(lost, func() error { _, err := do(); return err })
+		if e := as[*pool.HoldLostError](t, refused); e.Holder != stranger || e.Key != it.Key() {
 			t.Errorf("%+v", e)
 		}
 		f.as(stranger).set(it.ID, task.Ready)
