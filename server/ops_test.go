@@ -244,6 +244,34 @@ func TestDrain_whileTheStoreHangs(t *testing.T) {
 	}
 }
 
+// While it drains the server says so, and a call under way is answered.
+func TestDrain_answersWhatIsUnderWay(t *testing.T) {
+	s := faulty.Wrap(memory.New())
+	t.Cleanup(func() { _ = s.Close() })
+	f := startOn(t, s, func(c *server.Config) { c.DrainTimeout = time.Minute })
+	f.create("a")
+	arrived := s.Pause()
+	_, httpAddr, stop := f.serve()
+	ended, stopped := make(chan error, 1), make(chan error, 1)
+	go func() {
+		_, err := f.tasks.CreateTask(f.ctx(), &taskpoolv1.CreateTaskRequest{Task: &taskpoolv1.NewTask{Title: "b"}})
+		ended <- err
+	}()
+	<-arrived
+	go func() { stopped <- stop() }()
+	eventually(t, "/readyz says that it drains", func() bool {
+		code, body, _ := get(t, "http://"+httpAddr+"/readyz")
+		return code == http.StatusServiceUnavailable && strings.Contains(body, "shutting down")
+	})
+	s.Resume()
+	if err := <-ended; err != nil {
+		t.Errorf("the call ended with %v", err)
+	}
+	if err := <-stopped; err != nil {
+		t.Errorf("stop: %v", err)
+	}
+}
+
 // The deadline of a call is its caller's own.
 func TestDeadline(t *testing.T) {
 	s := faulty.Wrap(memory.New())

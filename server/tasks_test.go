@@ -289,3 +289,39 @@ func TestListMembers(t *testing.T) {
 	_, err = f.tasks.ListMembers(f.ctx(), &taskpoolv1.ListMembersRequest{PageSize: -1})
 	refused(t, err, codes.InvalidArgument, pool.ReasonInvalidField).at(t, "page_size")
 }
+
+// A repeated batch whose tasks have grown beyond one message is still answered.
+func TestCreateTasks_replayOfGrown(t *testing.T) {
+	f := start(t)
+	req := &taskpoolv1.CreateTasksRequest{RequestId: "r1"}
+	for range 900 {
+		req.Tasks = append(req.Tasks, &taskpoolv1.NewTask{Title: "a"})
+	}
+	first, err := f.tasks.CreateTasks(f.ctx(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, made := range first.GetTasks() {
+		if _, err := f.tasks.UpdateTask(f.ctx(), &taskpoolv1.UpdateTaskRequest{Id: made.GetId(), Body: proto.String(strings.Repeat("x", 20_000))}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again, err := f.tasks.CreateTasks(f.ctx(), req)
+	if err != nil || len(again.GetTasks()) != 900 || again.GetTasks()[899].GetId() != first.GetTasks()[899].GetId() || again.GetTasks()[0].GetBody() != "" {
+		t.Errorf("the repeat gives %d tasks, %v", len(again.GetTasks()), err)
+	}
+	// A listing of them in full comes in pages that fit.
+	list := &taskpoolv1.ReadTaskRequest{PageSize: 1000, MaxBytes: 1 << 30, View: taskpoolv1.TaskView_TASK_VIEW_FULL}
+	n, pages := 0, 0
+	for {
+		page := f.list(list)
+		n += len(page.GetTasks())
+		pages++
+		if list.PageToken = page.GetNextPageToken(); list.GetPageToken() == "" {
+			break
+		}
+	}
+	if n != 900 || pages != 2 {
+		t.Errorf("%d tasks on %d pages", n, pages)
+	}
+}
