@@ -2,14 +2,17 @@ package pool
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/taskpool-dev/taskpool/pool/task"
 )
 
-// wakeAtMost tasks become ready in one revision; the rest follow in the next.
-const wakeAtMost = 1000
+// wakeAtMost tasks become ready in one revision, fewer where their text is more
+// than wakeBytes; the rest follow in the next.
+const (
+	wakeAtMost = 1000
+	wakeBytes  = 8 << 20
+)
 
 // wakeAgain is when a wake that the store refused is tried again.
 const wakeAgain = time.Second
@@ -17,7 +20,21 @@ const wakeAgain = time.Second
 // wake lets tasks whose not_before has come become ready. It is a mutation like
 // any other, made by the pool when its alarm rings.
 func (p *Pool) wake(ctx context.Context) {
-	err := p.wakeSome(ctx, wakeAtMost)
+	_, err := p.mutate(ctx, "Wake", Request{Actor: task.SystemPool}, func(tx *tx) ([]string, string, error) {
+		n, size := 0, 0
+		p.state.waiting.Scan(func(w waiting) bool {
+			if tx.now.Before(w.until) || n == wakeAtMost || size > wakeBytes {
+				return false
+			}
+			n++
+			if waits := tx.numbered(w.number); waits != nil {
+				size += textBytes(waits.task.Brief)
+				tx.unsettle(waits.task.ID)
+			}
+			return true
+		})
+		return nil, "", nil
+	})
 	next, waits := p.nextWake()
 	if err != nil {
 		next = time.Now().Add(wakeAgain)
@@ -25,35 +42,20 @@ func (p *Pool) wake(ctx context.Context) {
 	p.alarm.set(next, waits)
 }
 
-// wakeSome wakes the earliest tasks, at most that many, and fewer where their
-// text is more than one revision takes.
-func (p *Pool) wakeSome(ctx context.Context, most int) error {
-	for {
-		_, err := p.mutate(ctx, "Wake", Request{Actor: task.SystemPool}, func(tx *tx) ([]string, string, error) {
-			n := 0
-			p.state.waiting.Scan(func(w waiting) bool {
-				if tx.now.Before(w.until) || n == most {
-					return false
-				}
-				n++
-				if waits := tx.numbered(w.number); waits != nil {
-					tx.unsettle(waits.task.ID)
-				}
-				return true
-			})
-			return nil, "", nil
-		})
-		var quota *QuotaError
-		if most == 1 || !errors.As(err, &quota) || quota.Reason != ReasonRevisionTooLarge {
-			return err
-		}
-		most /= 2
-	}
-}
-
 func (p *Pool) nextWake() (time.Time, bool) {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	w, ok := p.state.waiting.Min()
 	return w.until, ok
+}
+
+// textBytes is about how much text a brief has.
+func textBytes(b *task.Brief) int {
+	size := len(b.Description) + len(b.Body)
+	for _, list := range [][]string{b.AcceptanceCriteria, b.Links, b.Steps, b.Constraints, b.OutOfScope, b.Verification, b.Context, b.EdgeCases} {
+		for _, item := range list {
+			size += len(item)
+		}
+	}
+	return size
 }
