@@ -106,6 +106,40 @@ func TestAssign_sendsWorkBack(t *testing.T) {
 	})
 }
 
+func TestAssign_withAReopening(t *testing.T) {
+	for name, c := range map[string]struct {
+		free bool // assigned by nobody but the claim of who closed it
+		who  string
+		p    task.Patch
+		want string // the assignee, or the reason of the refusal
+	}{
+		"and nothing else":              {true, filer, task.Patch{Assignee: new(stranger)}, noMove},
+		"and closed":                    {true, filer, task.Patch{Assignee: new(stranger), Status: new(task.Done)}, noMove},
+		"by the filer":                  {false, filer, task.Patch{Assignee: new(stranger), Status: new(task.Ready)}, stranger},
+		"by the filer, what was closed": {true, filer, task.Patch{Assignee: new(stranger), Status: new(task.Ready)}, stranger},
+		"taken by a stranger":           {true, stranger, task.Patch{Assignee: new("me"), Status: new(task.InProgress)}, stranger},
+		"taken from another":            {false, stranger, task.Patch{Assignee: new("me"), Status: new(task.InProgress)}, denied},
+		"taken by the filer":            {false, filer, task.Patch{Assignee: new("me"), Status: new(task.InProgress)}, filer},
+		"given and claimed":             {true, filer, task.Patch{Assignee: new(stranger), Status: new(task.InProgress)}, denied},
+		"to who closed it":              {true, filer, task.Patch{Assignee: new(worker), Status: new(task.Ready)}, worker},
+		"to nobody":                     {false, worker, task.Patch{Assignee: new(""), Status: new(task.Ready)}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := openAs(t, nil, task.EditByAnyone)
+			it := f.bring(task.Done, c.free)
+			f = f.as(c.who)
+			if c.want == noMove || c.want == denied {
+				f.wontUpdate(it.ID, c.p, c.want)
+				return
+			}
+			got := f.mustUpdate(it.ID, c.p)
+			if got.Assignee != c.want || got.Status != *c.p.Status || got.AssignedByClaim {
+				t.Errorf("%s, assigned to %q, by claim %v", got.Status, got.Assignee, got.AssignedByClaim)
+			}
+		})
+	}
+}
+
 func TestAssign_names(t *testing.T) {
 	f := open(t)
 	it := f.titled("it")

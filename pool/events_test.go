@@ -80,7 +80,7 @@ func TestEvents_ofEachMutation(t *testing.T) {
 		},
 		"unblock what waits": {
 			func(f *fixture) { f.titled("it", "T-1"); f.set("T-2", task.Blocked) }, func(f *fixture) { f.mustUpdate("T-2", task.Patch{Status: new(task.Ready)}) },
-			[]string{"agent:filer status " + moved("blocked", "pending", "", "")},
+			[]string{"agent:filer status " + moved("blocked", "pending", "", "FIRST")},
 			nil,
 		},
 		"unblock and depend": {

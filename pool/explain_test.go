@@ -8,7 +8,10 @@ import (
 	"time"
 
 	"github.com/taskpool-dev/taskpool/pool"
+	"github.com/taskpool-dev/taskpool/pool/store"
+	"github.com/taskpool-dev/taskpool/pool/store/memory"
 	"github.com/taskpool-dev/taskpool/pool/task"
+	"github.com/taskpool-dev/taskpool/pool/taskpb"
 )
 
 func TestExplain_everyCheck(t *testing.T) {
@@ -106,5 +109,39 @@ func TestRead_names(t *testing.T) {
 		if ids := f.UnfinishedDependencies(name); len(ids) != 0 {
 			t.Errorf("%q waits for %v", name, ids)
 		}
+	}
+}
+
+// A prefix that fits several tasks names them all, and none of them.
+func TestRead_ambiguousPrefix(t *testing.T) {
+	ids := []string{"5a1f0c2e-0000-4000-8000-000000000001", "5a1f0c2e-0000-4000-8000-000000000002", "5a1f0c2e-1000-4000-8000-000000000003"}
+	s := memory.New()
+	t.Cleanup(func() { _ = s.Close() })
+	c := store.Commit{Revision: 1, Nonce: 1, At: time.Now().UTC()}
+	for i, id := range ids {
+		value, err := taskpb.Codec{}.EncodeTask(&task.Task{ID: id, Number: int64(i + 1), Title: "it", Status: task.Ready})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Facts = append(c.Facts, store.Fact{Key: store.Key{Kind: 2, ID: int64(i + 1)}, Value: value})
+	}
+	if err := s.Append(t.Context(), []store.Batch{{Log: "pool/default", Commits: []store.Commit{c}}}); err != nil {
+		t.Fatal(err)
+	}
+	f := openOn(t, s)
+	for prefix, fit := range map[string][]string{"5a1f0c2e": ids, "5A1F0C2E-0000-4": ids[:2]} {
+		_, err := f.Get(prefix)
+		if e := as[*pool.AmbiguousError](t, err); !slices.Equal(e.Candidates, fit) || e.Reason != pool.ReasonReferenceAmbiguous || e.Name != prefix {
+			t.Errorf("%+v", e)
+		}
+		f.wontUpdate(prefix, task.Patch{Title: new("x")}, "REFERENCE_AMBIGUOUS")
+		f.wontUpdate("T-1", add(prefix), "REFERENCE_AMBIGUOUS")
+		f.wontCreate("REFERENCE_AMBIGUOUS", task.Draft{Title: "x", Parent: prefix})
+	}
+	if got := f.get("5a1f0c2e-1"); got.ID != ids[2] {
+		t.Errorf("%s", got.ID)
+	}
+	if got := f.get(ids[0]); got.Key() != "T-1" {
+		t.Errorf("%s", got.Key())
 	}
 }

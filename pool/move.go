@@ -186,9 +186,11 @@ func (c *updating) make(t *task.Task, m task.Move, past forced) {
 	if m.To == task.Blocked {
 		t.BlockedReason = reason
 	}
-	c.emit(c.id, c.actor, task.EventStatus, "", task.StatusDetail{
-		From: from, To: t.Status, Reason: reason, Forced: past.used, OpenChildren: past.open,
-	})
+	told := task.StatusDetail{From: from, To: t.Status, Reason: reason, Forced: past.used, OpenChildren: past.open}
+	if t.Status == task.Pending {
+		told.Unfinished = t.Unfinished
+	}
+	c.emit(c.id, c.actor, task.EventStatus, "", told)
 }
 
 func (c *updating) allowed() []task.Status { return task.AllowedNow(c.task(), c.who(), c.rules) }

@@ -139,9 +139,9 @@ func (c *updating) mayEdit(t *task.Task, fields ...string) error {
 // mayAssign are those who may give a task to another member.
 const mayAssign = task.ByHolder | task.ByAssignee | task.ByFiler | task.ByOperator | task.ByAnyoneIfUnassigned
 
-// assign hands the task to another member or to nobody. A closed task is not
-// handed over, only reopened; in any other status a hold ends with it and the
-// work goes back.
+// assign hands the task to another member or to nobody. A hold ends with it and
+// the work goes back. A closed task is handed over only by an update that reopens
+// it too; what a claim had assigned counts as nobody's then.
 func (c *updating) assign() error {
 	if c.patch.Assignee == nil {
 		return nil
@@ -151,11 +151,17 @@ func (c *updating) assign() error {
 		return err
 	}
 	t := c.task()
+	s := c.patch.Status
+	reopens := s != nil && (*s == task.Ready || *s == task.InProgress)
+	if t.Closed() && reopens {
+		c.takeBack()
+		t = c.task()
+	}
 	if to == t.Assignee {
 		return nil
 	}
-	if t.Closed() {
-		return c.refuse(ReasonMoveNotAllowed, "%s is %s; reopen it before it is assigned", t.Key(), t.Status)
+	if t.Closed() && !reopens {
+		return c.refuse(ReasonMoveNotAllowed, "assignee: %s is %s; set its status to ready with it to reopen it", t.Key(), t.Status)
 	}
 	if err := c.allow(mayAssign, "assign "+t.Key()); err != nil {
 		return err
@@ -166,7 +172,10 @@ func (c *updating) assign() error {
 	c.setToken(c.id, c.node(c.id).token, false)
 	if t.Status == task.InProgress {
 		reason := "assigned to another"
-		if to == "" {
+		switch {
+		case c.patch.Reason != "" && (s == nil || *s == task.Ready):
+			reason = c.patch.Reason
+		case to == "":
 			reason = "unassigned"
 		}
 		c.release(reason)
@@ -207,9 +216,8 @@ func (c *updating) release(reason string) {
 
 // takeBack undoes an assignment that a claim made.
 func (c *updating) takeBack() {
-	t := c.editAs(c.id)
-	if t.AssignedByClaim {
-		t.Assignee = ""
+	if c.task().AssignedByClaim {
+		c.editAs(c.id).Assignee = ""
 		c.setToken(c.id, c.node(c.id).token, false)
 	}
 }

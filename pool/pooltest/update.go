@@ -51,7 +51,7 @@ func (m *Model) Update(actor, name string, version int64, token, newToken string
 	u := updating{m: m, t: t, was: &was, actor: actor, p: p, carried: token != ""}
 	u.holds = token != "" || t.Holder == actor
 	u.held = u.holds
-	steps := []func() []string{u.edit, u.remove, u.add, u.reparent, u.assign, func() []string { return u.move(newToken) }, u.record}
+	steps := []func() []string{u.edit, u.remove, u.reparent, u.add, u.assign, func() []string { return u.move(newToken) }, u.record}
 	if s := p.Status; s != nil && (*s == task.Ready || *s == task.Blocked) {
 		steps = []func() []string{u.edit, u.remove, u.reparent, u.assign, func() []string { return u.move(newToken) }, u.add, u.record}
 	}
@@ -238,12 +238,18 @@ func (u *updating) assign() []string {
 	}
 	t := u.t
 	to, ok := member(*u.p.Assignee, u.actor)
-	switch {
-	case !ok:
+	if !ok {
 		return []string{"MEMBER_NOT_FOUND"}
+	}
+	s := u.p.Status
+	reopens := s != nil && (*s == task.Ready || *s == task.InProgress)
+	if t.Status.Closed() && reopens {
+		u.takeBack()
+	}
+	switch {
 	case to == t.Assignee:
 		return nil
-	case t.Status.Closed():
+	case t.Status.Closed() && !reopens:
 		return []string{"MOVE_NOT_ALLOWED"}
 	}
 	if refused := u.allow(holder | assignee | filer | operator | unassigned); refused != nil {
