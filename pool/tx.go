@@ -12,7 +12,7 @@ import (
 // Bounds of one revision, so that it fits one message of the feed's sender. The
 // bytes are of what was asked for: what follows from a member's change comes on
 // top, as nobody could split that, and a task that many large ones wait for must
-// be closed all the same. The pool, waking tasks, can split.
+// be closed all the same.
 const (
 	maxRevisionChanges = 10_000
 	maxRevisionBytes   = 16 << 20
@@ -156,7 +156,7 @@ func (tx *tx) seal() (*store.Commit, error) {
 		if err != nil {
 			return nil, err
 		}
-		if c.byMember || tx.actor == task.SystemPool {
+		if c.byMember {
 			for _, f := range more {
 				size += len(f.Value)
 			}
