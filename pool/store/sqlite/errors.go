@@ -42,6 +42,15 @@ func (s *Store) readError(err error) error {
 	if err != nil && s.isClosed() {
 		return store.ErrClosed
 	}
+	return corrupt(err)
+}
+
+// corrupt says what to do about a file in which more is wrong than rows.
+func corrupt(err error) error {
+	switch code(err) {
+	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:
+		return fmt.Errorf("%w: %w; restore a backup", store.ErrCorrupt, err)
+	}
 	return err
 }
 

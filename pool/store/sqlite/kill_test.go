@@ -77,7 +77,7 @@ func TestKill_acknowledgedIsThere(t *testing.T) {
 func TestKill_atEveryTransaction(t *testing.T) {
 	t.Parallel()
 	for _, when := range []string{"before", "after"} {
-		for n := 1; n <= 12; n++ {
+		for n := 1; n <= 14; n += sparse {
 			dir := t.TempDir()
 			lines, err := startChild(t, "die", dir, strconv.Itoa(n), when).rest()
 			if err == nil || !strings.Contains(err.Error(), "killed") {

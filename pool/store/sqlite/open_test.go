@@ -144,7 +144,7 @@ func TestOpen_manyLogs(t *testing.T) {
 	dir := t.TempDir()
 	s := mustOpen(t, dir)
 	s.tune.closing = 1 << 40
-	const logs = 10_000
+	const logs = 10_000 / sparse
 	fillLogs(t, s, logs)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)

@@ -88,7 +88,7 @@ func Open(ctx context.Context, dir string, opts ...Option) (*Store, error) {
 		if errors.As(err, &locked) {
 			return nil, err
 		}
-		return nil, fmt.Errorf("open %s: %w", s.path(), err)
+		return nil, fmt.Errorf("open %s: %w", s.path(), corrupt(err))
 	}
 	go s.fold()
 	s.nudge()

@@ -68,16 +68,20 @@ func (s *Store) expired(now time.Time) ([]stateKey, error) {
 	var due []stateKey
 	err := s.w.query(func(rows *sql.Rows) error {
 		var k stateKey
-		var kind int64
-		if err := rows.Scan(&k.log, &kind, &k.key.ID, &k.key.Sub); err != nil {
+		var kind, expires int64
+		var payload []byte
+		if err := rows.Scan(&k.log, &kind, &k.key.ID, &k.key.Sub, &expires, &payload); err != nil {
 			return err
 		}
 		k.key.Kind = uint8(kind)
+		if _, err := openRecord(k, expires, payload); err != nil {
+			return nil // its expiry may be what is damaged; Load tells it
+		}
 		if due = append(due, k); len(due) >= s.tune.pieceRows/2 {
 			return errEnough
 		}
 		return nil
-	}, "SELECT log, kind, id, sub FROM state WHERE expires > 0 AND expires <= ? ORDER BY expires", now.UnixMilli())
+	}, "SELECT log, kind, id, sub, expires, payload FROM state WHERE expires > 0 AND expires <= ? ORDER BY expires", now.UnixMilli())
 	if errors.Is(err, errEnough) {
 		err = nil
 	}
