@@ -115,23 +115,29 @@ type State struct {
 type Store interface {
 	// Append adds the batches, to several logs at once, all or nothing; it is
 	// durable when it returns nil. The commits of a batch must follow After
-	// without a gap. Errors wrap ErrConflict, ErrNotApplied or ErrUnknown; any
-	// other error counts as ErrUnknown.
+	// without a gap, and a log may come once; see Check. Errors wrap
+	// ErrConflict, ErrNotApplied or ErrUnknown; any other error counts as
+	// ErrUnknown. A context that has ended by the time writing begins makes it
+	// ErrNotApplied; later it is not heeded.
 	Append(ctx context.Context, batches []Batch) error
 	// Load yields every live record of a log once, in no order, and returns the
 	// state they are of. It stops at the first error of yield and returns it.
 	Load(ctx context.Context, log string, yield func(Key, []byte) error) (State, error)
-	// Head returns the last commit's head, read from where it is durable.
+	// Head returns the last commit's head, read from where it is durable. After
+	// an append that was ErrUnknown, what it returns is final: the append is the
+	// head, or can't become it any more. If that can't be made sure of yet, it
+	// is an error.
 	Head(ctx context.Context, log string) (Head, error)
 	// Commits yields the commits from revision from (inclusive) to the head at
-	// the time of the call, in order; ErrCompacted when from is before the
+	// the time iteration begins, in order; ErrCompacted when from is before the
 	// oldest kept. From beyond the head yields nothing.
 	Commits(ctx context.Context, log string, from int64) iter.Seq2[Commit, error]
 	// Follow is Commits that goes on: at the head it waits for what is appended
 	// next, by anyone, until ctx ends, whose error is yielded last.
 	Follow(ctx context.Context, log string, from int64) iter.Seq2[Commit, error]
 	// SetAside takes a record out of the state that Load yielded but the caller
-	// could not read, and remembers it as Damage.
+	// could not read, and remembers it as Damage. A record that is not there is
+	// no error and no Damage.
 	SetAside(ctx context.Context, log string, key Key, why string) error
 	// Trim lets go of commits before revision before; records stay. The head
 	// commit is always kept. A request, not a promise: an engine may keep more.

@@ -1,3 +1,5 @@
+//go:build linux
+
 package sqlite
 
 import (
@@ -64,22 +66,6 @@ func BenchmarkOpen(b *testing.B) {
 		s := mustOpen(b, dir)
 		if err := s.Close(); err != nil {
 			b.Fatal(err)
-		}
-	}
-}
-
-// fillLogs appends a commit to each of n logs.
-func fillLogs(t testing.TB, s *Store, n int) {
-	t.Helper()
-	for done := 0; done < n; done += 500 {
-		var batches []store.Batch
-		for i := done; i < min(done+500, n); i++ {
-			batches = append(batches, store.Batch{Log: fmt.Sprint("log ", i), Commits: []store.Commit{{Revision: 1, Facts: []store.Fact{
-				{Key: store.Key{Kind: 1, ID: 1}, Value: []byte("value")},
-			}}}})
-		}
-		if err := s.Append(t.Context(), batches); err != nil {
-			t.Fatal(err)
 		}
 	}
 }

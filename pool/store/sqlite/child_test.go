@@ -1,3 +1,5 @@
+//go:build linux
+
 package sqlite
 
 import (
@@ -16,9 +18,7 @@ import (
 	"github.com/taskpool-dev/taskpool/pool/store"
 )
 
-// childEnv makes this test program a child: it says what to do, with which
-// arguments, between blanks.
-const childEnv = "TASKPOOL_STORE_CHILD"
+func init() { runChild = beChild }
 
 // child is a running child process; it speaks in lines.
 type child struct {
@@ -39,7 +39,7 @@ func startChild(t testing.TB, args ...string) *child {
 		t.Fatal(err)
 	}
 	c := &child{cmd: cmd, lines: bufio.NewScanner(out)}
-	t.Cleanup(c.kill)
+	t.Cleanup(func() { c.kill() })
 	return c
 }
 
@@ -49,10 +49,12 @@ func (c *child) line() string {
 	return c.lines.Text()
 }
 
-// kill is kill -9; it returns when the process is gone.
-func (c *child) kill() {
+// kill is kill -9; it returns when the process is gone, with the lines it said
+// that were not read yet.
+func (c *child) kill() (lines []string) {
 	_ = c.cmd.Process.Kill()
-	_ = c.cmd.Wait()
+	lines, _ = c.rest()
+	return lines
 }
 
 // rest reads what the child says until it ends by itself.
@@ -63,7 +65,7 @@ func (c *child) rest() (lines []string, err error) {
 	return lines, c.cmd.Wait()
 }
 
-func runChild(command string) {
+func beChild(command string) {
 	args := strings.Fields(command)
 	switch args[0] {
 	case "open":
@@ -123,57 +125,6 @@ func dieAt(n int, after bool) Option {
 			s.hook.beforeCommit = count
 		}
 	}
-}
-
-// step is what is appended as revision rev of log a: at every third, also to
-// log b; at every 17th, with a reset.
-func step(rev int64) []store.Batch {
-	c := store.Commit{Revision: rev, Nonce: uint64(rev), Reset: rev%17 == 0}
-	for i := range int64(9) {
-		c.Facts = append(c.Facts, fact((rev*i)%23, fmt.Sprint(rev)))
-	}
-	c.Facts = append(c.Facts, store.Fact{Key: store.Key{Kind: 1, ID: rev % 23}, Gone: true})
-	batches := []store.Batch{{Log: "a", After: rev - 1, Commits: []store.Commit{c}}}
-	if rev%3 == 0 {
-		b := store.Commit{Revision: rev / 3, Nonce: uint64(rev), Facts: []store.Fact{fact(1, fmt.Sprint(rev))}}
-		batches = append(batches, store.Batch{Log: "b", After: rev/3 - 1, Commits: []store.Commit{b}})
-	}
-	return batches
-}
-
-func fact(id int64, value string) store.Fact {
-	return store.Fact{Key: store.Key{Kind: 1, ID: id}, Value: []byte(value)}
-}
-
-// stepped is what log a holds at revision rev.
-func stepped(rev int64) map[int64]string {
-	records := make(map[int64]string)
-	for r := int64(1); r <= rev; r++ {
-		c := step(r)[0].Commits[0]
-		if c.Reset {
-			clear(records)
-		}
-		for _, f := range c.Facts {
-			if records[f.Key.ID] = string(f.Value); f.Gone {
-				delete(records, f.Key.ID)
-			}
-		}
-	}
-	return records
-}
-
-// records loads a log of one kind.
-func records(t testing.TB, s *Store, log string) (map[int64]string, store.State) {
-	t.Helper()
-	all := make(map[int64]string)
-	state, err := s.Load(t.Context(), log, func(k store.Key, v []byte) error {
-		all[k.ID] = string(v)
-		return nil
-	})
-	if err != nil {
-		t.Fatalf("Load %s: %v", log, err)
-	}
-	return all, state
 }
 
 // limitFileSize lives through a limit on the size of files: writes fail in the

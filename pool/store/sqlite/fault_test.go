@@ -1,3 +1,5 @@
+//go:build linux
+
 package sqlite
 
 import (
@@ -60,30 +62,6 @@ func fullUntil(t *testing.T, s *Store, want error, lift func()) {
 	}
 	if all, _ := records(t, s, "a"); int64(len(all)) != rev-1 {
 		t.Fatalf("%d records, want %d", len(all), rev-1)
-	}
-}
-
-func countCommits(t testing.TB, s *Store, log string, from int64) (n int) {
-	t.Helper()
-	for _, err := range s.Commits(t.Context(), log, from) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		n++
-	}
-	return n
-}
-
-// pragma runs a pragma on the connection that writes.
-func pragma(t testing.TB, s *Store, text string) {
-	t.Helper()
-	release, err := s.take(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer release()
-	if err := s.w.once("PRAGMA " + text); err != nil {
-		t.Fatal(err)
 	}
 }
 

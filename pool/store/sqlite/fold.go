@@ -26,7 +26,7 @@ func (s *Store) fold() {
 	}()
 	idle := time.NewTimer(s.tune.idle)
 	defer idle.Stop()
-	var swept time.Time
+	swept := time.Now()
 	for {
 		select {
 		case <-s.quit:

@@ -24,7 +24,7 @@ type querier interface {
 
 // readRow reads the commits of a row. The error wraps ErrCorrupt if the row is
 // damaged or not there.
-func (s *Store) readRow(ctx context.Context, q querier, l *logState, r rowRef) ([]store.Commit, error) {
+func (s *Store) readRow(ctx context.Context, q querier, log int64, r rowRef) ([]store.Commit, error) {
 	var payload []byte
 	err := q.QueryRowContext(ctx, "SELECT payload FROM journal WHERE seq = ?", r.seq).Scan(&payload)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -33,7 +33,7 @@ func (s *Store) readRow(ctx context.Context, q querier, l *logState, r rowRef) (
 	if err != nil {
 		return nil, err
 	}
-	return decodeRow(payload, l, r)
+	return decodeRow(payload, log, r)
 }
 
 // Head implements [store.Store]. After an append of unknown outcome it first
@@ -61,7 +61,7 @@ func (s *Store) Head(ctx context.Context, log string) (store.Head, error) {
 		if r == nil {
 			return base, nil
 		}
-		commits, err := s.readChunk(ctx, l, []rowRef{*r})
+		commits, err := s.readChunk(ctx, l.id, []rowRef{*r})
 		if err == nil {
 			return commits[len(commits)-1].Head(), nil
 		}
@@ -136,109 +136,9 @@ func (s *Store) Follow(ctx context.Context, log string, from int64) iter.Seq2[st
 // errEnough: the receiver wants no more, not even an error.
 var errEnough = errors.New("enough")
 
-// cursor reads a log on from revision next.
-type cursor struct {
-	s    *Store
-	ctx  context.Context
-	log  string
-	next int64
-}
-
-func (c *cursor) alive() error {
-	if c.s.isClosed() {
-		return store.ErrClosed
-	}
-	return c.ctx.Err()
-}
-
-// look returns the head, and a channel that is closed when it moves.
-func (c *cursor) look() (head int64, grown <-chan struct{}, err error) {
-	if err := c.alive(); err != nil {
-		return 0, nil, err
-	}
-	s := c.s
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if l := s.index.logs[c.log]; l != nil {
-		return l.head(), l.grown, nil
-	}
-	if s.absent[c.log] == nil {
-		s.absent[c.log] = make(chan struct{})
-	}
-	return 0, s.absent[c.log], nil
-}
-
-// read yields the commits up to revision end.
-func (c *cursor) read(end int64, yield func(store.Commit, error) bool) error {
-	for c.next <= end {
-		l, rows, err := c.rows(end)
-		if err != nil {
-			return err
-		}
-		commits, err := c.s.readChunk(c.ctx, l, rows)
-		if err != nil {
-			if err := c.missed(l, rows[0], err); err != nil {
-				return err
-			}
-			continue
-		}
-		for _, commit := range commits {
-			if commit.Revision < c.next || commit.Revision > end {
-				continue
-			}
-			if err := c.alive(); err != nil {
-				return err
-			}
-			if !yield(commit, nil) {
-				return errEnough
-			}
-			c.next = commit.Revision + 1
-		}
-	}
-	return nil
-}
-
-// rows picks the rows of the next chunk.
-func (c *cursor) rows(end int64) (logState, []rowRef, error) {
-	if err := c.alive(); err != nil {
-		return logState{}, nil, err
-	}
-	c.s.mu.RLock()
-	defer c.s.mu.RUnlock()
-	l := *c.s.index.logs[c.log]
-	if oldest := l.oldest(); c.next < oldest {
-		return l, nil, fmt.Errorf("%w: revision %d of %s was asked for, the oldest kept is %d", store.ErrCompacted, c.next, c.log, oldest)
-	}
-	rows := l.rows[l.search(c.next):]
-	n := 0
-	for n < len(rows) && n < chunkRows && rows[n].first <= end {
-		n++
-	}
-	return l, rows[:n], nil
-}
-
-// missed decides what it means that the first row of a chunk could not be read:
-// nil when it was trimmed meanwhile and asking again tells so.
-func (c *cursor) missed(l logState, r rowRef, err error) error {
-	if !errors.Is(err, store.ErrCorrupt) {
-		return c.s.readError(err)
-	}
-	c.s.mu.RLock()
-	trimmed := r.last < c.s.index.logs[c.log].trimmed
-	c.s.mu.RUnlock()
-	if trimmed {
-		return nil
-	}
-	// History ends here; from now on the log says so itself.
-	if err := c.s.loseRow(c.ctx, l.id, r, err.Error()); err != nil && c.alive() != nil {
-		return c.alive()
-	}
-	return nil
-}
-
 // readChunk reads rows, at least the first, as long as they are not too large.
 // The error is that of the first; one behind it ends the chunk.
-func (s *Store) readChunk(ctx context.Context, l logState, rows []rowRef) ([]store.Commit, error) {
+func (s *Store) readChunk(ctx context.Context, log int64, rows []rowRef) ([]store.Commit, error) {
 	select {
 	case s.reading <- struct{}{}:
 		defer func() { <-s.reading }()
@@ -255,7 +155,7 @@ func (s *Store) readChunk(ctx context.Context, l logState, rows []rowRef) ([]sto
 	var all []store.Commit
 	size := 0
 	for i, r := range rows {
-		commits, err := s.readRow(ctx, conn, &l, r)
+		commits, err := s.readRow(ctx, conn, log, r)
 		if err != nil {
 			if i == 0 {
 				return nil, err

@@ -1,47 +1,17 @@
+//go:build linux
+
 package sqlite
 
 import (
 	"errors"
 	"fmt"
 	"os"
-	"reflect"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/taskpool-dev/taskpool/pool/store"
 )
-
-// checkStepped: log a is at acked or one further, and a, b and the history are
-// as they should be there.
-func checkStepped(t *testing.T, s *Store, acked int64) {
-	t.Helper()
-	got, state := records(t, s, "a")
-	rev := state.Head.Revision
-	if rev < acked || rev > acked+1 {
-		t.Fatalf("the head is %d, acknowledged was %d", rev, acked)
-	}
-	if want := stepped(rev); !reflect.DeepEqual(got, want) {
-		t.Fatalf("at %d: %v, want %v", rev, got, want)
-	}
-	if len(state.Damaged) > 0 {
-		t.Fatalf("damaged: %+v", state.Damaged)
-	}
-	b, stateB := records(t, s, "b")
-	if stateB.Head.Revision != rev/3 || rev >= 3 && b[1] != fmt.Sprint(rev-rev%3) {
-		t.Fatalf("log b is at %d with %v, log a at %d", stateB.Head.Revision, b, rev)
-	}
-	next := state.Oldest
-	for c, err := range s.Commits(t.Context(), "a", next) {
-		if err != nil || c.Revision != next || c.Nonce != uint64(next) {
-			t.Fatalf("commit %d: %+v, %v", next, c, err)
-		}
-		next++
-	}
-	if next != rev+1 {
-		t.Fatalf("the history ends at %d, the head is %d", next-1, rev)
-	}
-}
 
 // Every commit that was acknowledged is there after kill -9, wherever that
 // meets appends, folding and Trim.
@@ -58,10 +28,10 @@ func TestKill_acknowledgedIsThere(t *testing.T) {
 			}
 			acked = rev
 		}
-		c.kill()
-		for c.lines.Scan() { // what it said before it was killed
-			if rev, err := strconv.ParseInt(c.lines.Text(), 10, 64); err == nil {
-				acked = rev
+		for _, line := range c.kill() {
+			// The last may be cut off, but then it is not a longer number.
+			if rev, err := strconv.ParseInt(line, 10, 64); err == nil {
+				acked = max(acked, rev)
 			}
 		}
 		s := mustOpen(t, dir, never)

@@ -29,82 +29,6 @@ func (s *Store) Load(ctx context.Context, log string, yield func(store.Key, []by
 	return s.tell(ctx, v)
 }
 
-// view is one log at one moment: a read transaction, and what the index said
-// when it began.
-type view struct {
-	s    *Store
-	conn *sql.Conn
-	log  logState
-	// pending are the rows of the log that state does not have yet.
-	pending []rowRef
-	now     int64
-
-	// What load found.
-	head       store.Head
-	badRows    []badRow
-	badRecords []badRecord
-	missing    int64
-}
-
-// view begins a read; it returns nil for a log that is not there. It has the
-// turn while it begins, so that no append or piece comes between file and
-// index.
-func (s *Store) view(ctx context.Context, log string) (*view, error) {
-	if s.isClosed() {
-		return nil, store.ErrClosed
-	}
-	conn, err := s.readers.Conn(ctx)
-	if err != nil {
-		return nil, err
-	}
-	v := &view{s: s, conn: conn, now: time.Now().UnixMilli()}
-	found, err := v.begin(ctx, log)
-	if err != nil || !found {
-		v.close()
-		return nil, err
-	}
-	return v, nil
-}
-
-func (v *view) begin(ctx context.Context, log string) (found bool, err error) {
-	release, err := v.s.take(ctx)
-	if err != nil {
-		return false, err
-	}
-	defer release()
-	v.s.mu.RLock()
-	l := v.s.index.logs[log]
-	if l != nil {
-		v.log = *l
-		for _, p := range v.s.index.pending {
-			if p.log == l.id {
-				v.pending = append(v.pending, p.rowRef)
-			}
-		}
-	}
-	v.s.mu.RUnlock()
-	if l == nil {
-		return false, nil
-	}
-	if _, err := v.conn.ExecContext(ctx, "BEGIN"); err != nil {
-		return false, err
-	}
-	// The transaction sees what is there at its first read.
-	var folded int64
-	return true, v.conn.QueryRowContext(ctx, "SELECT folded FROM meta").Scan(&folded)
-}
-
-func (v *view) close() {
-	if v.conn == nil {
-		return
-	}
-	// Without effect if the transaction never began. A connection that can't
-	// end it must not be used again.
-	_, _ = v.conn.ExecContext(uninterrupted, "ROLLBACK")
-	v.conn.Close()
-	v.conn = nil
-}
-
 func (v *view) load(ctx context.Context, yield func(store.Key, []byte) error) error {
 	newer, err := v.readPending(ctx)
 	if err != nil {
@@ -139,7 +63,7 @@ func (v *view) readPending(ctx context.Context) (*merged, error) {
 		if err := v.alive(ctx); err != nil {
 			return nil, err
 		}
-		commits, err := v.s.readRow(ctx, v.conn, &v.log, r)
+		commits, err := v.s.readRow(ctx, v.conn, v.log.id, r)
 		if errors.Is(err, store.ErrCorrupt) {
 			v.badRows = append(v.badRows, badRow{pendingRow: pendingRow{rowRef: r, log: v.log.id}, why: err.Error()})
 			continue
@@ -237,7 +161,7 @@ func (v *view) readHead(ctx context.Context) error {
 		return nil
 	}
 	r := v.log.rows[len(v.log.rows)-1]
-	commits, err := v.s.readRow(ctx, v.conn, &v.log, r)
+	commits, err := v.s.readRow(ctx, v.conn, v.log.id, r)
 	if errors.Is(err, store.ErrCorrupt) {
 		v.head = newHead(head)
 		v.badRows = append(v.badRows, badRow{pendingRow: pendingRow{rowRef: r, log: v.log.id}, why: err.Error()})
@@ -248,14 +172,6 @@ func (v *view) readHead(ctx context.Context) error {
 	}
 	v.head = commits[len(commits)-1].Head()
 	return nil
-}
-
-// alive is the error of a call that ctx or Close has ended.
-func (v *view) alive(ctx context.Context) error {
-	if v.s.isClosed() {
-		return store.ErrClosed
-	}
-	return ctx.Err()
 }
 
 // tell sets aside what the view found damaged, and makes the state of it.

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -57,6 +58,8 @@ func readOwner(f *os.File) string {
 	return line
 }
 
+// unlock lets go at once. Closing alone would not: a child that is being forked
+// at this moment has the file too, until it runs its program.
 func (l *lockFile) unlock() error {
-	return l.f.Close()
+	return errors.Join(unlock(l.f), l.f.Close())
 }

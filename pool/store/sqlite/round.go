@@ -61,10 +61,7 @@ func (s *Store) readRound(ctx context.Context, read payloads) (*round, error) {
 	m := newMerge(time.Now())
 	var spans = make(map[int64]*span)
 	for i, p := range rows {
-		s.mu.RLock()
-		l := s.index.byID[p.log]
-		s.mu.RUnlock()
-		commits, err := decodeRow(all[i], l, p.rowRef)
+		commits, err := decodeRow(all[i], p.log, p.rowRef)
 		if err != nil {
 			r.bad = append(r.bad, badRow{pendingRow: p, why: err.Error()})
 			continue

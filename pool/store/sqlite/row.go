@@ -47,14 +47,15 @@ func openRow(payload []byte) (log, seq int64, commits []store.Commit, err error)
 	return log, seq, commits, err
 }
 
-// decodeRow reads the payload of the row that ref says it is.
-func decodeRow(payload []byte, l *logState, ref rowRef) ([]store.Commit, error) {
+// decodeRow reads the payload of the row that ref says it is, of the log with
+// id want.
+func decodeRow(payload []byte, want int64, ref rowRef) ([]store.Commit, error) {
 	log, seq, commits, err := openRow(payload)
 	if err != nil {
 		return nil, err
 	}
 	first, last := commits[0].Revision, commits[len(commits)-1].Revision
-	if log != l.id || seq != ref.seq || first != ref.first || last != ref.last || last-first != int64(len(commits)-1) {
+	if log != want || seq != ref.seq || first != ref.first || last != ref.last || last-first != int64(len(commits)-1) {
 		return nil, fmt.Errorf("%w: the row holds revisions %d-%d of log %d, row %d", store.ErrCorrupt, first, last, log, seq)
 	}
 	return commits, nil

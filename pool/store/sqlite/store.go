@@ -98,7 +98,7 @@ func Open(ctx context.Context, dir string, opts ...Option) (*Store, error) {
 func (s *Store) path() string { return filepath.Join(s.dir, DatabaseName) }
 
 func (s *Store) open() error {
-	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+	if err := makeDir(s.dir); err != nil {
 		return err
 	}
 	var err error
@@ -121,6 +121,17 @@ func (s *Store) open() error {
 		return err
 	}
 	return nil
+}
+
+// makeDir makes dir, durably, unless it is there.
+func makeDir(dir string) error {
+	if _, err := os.Stat(dir); err == nil {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(dir))
 }
 
 // createFile makes the database file for this user alone; SQLite would make it

@@ -11,6 +11,13 @@ import (
 	"github.com/taskpool-dev/taskpool/pool/store/storetest"
 )
 
+// childEnv makes this test program a child: it says what to do, with which
+// arguments, between blanks.
+const childEnv = "TASKPOOL_STORE_CHILD"
+
+// runChild is set where there are tests with children.
+var runChild func(string)
+
 func TestMain(m *testing.M) {
 	if child := os.Getenv(childEnv); child != "" {
 		runChild(child)

@@ -135,32 +135,3 @@ func (f *follower) wantTo(t testing.TB, to int64) {
 		}
 	}
 }
-
-// CloseEndsFollow: Close ends followers with ErrClosed.
-func CloseEndsFollow(t *testing.T, h Harness) {
-	s := h.open(t)
-	fill(t, s, "a", 2)
-	f := follow(t, s, "a", 1)
-	f.want(t, 1, 2)
-	closeStore(t, s)
-	if err := f.end(t); !errors.Is(err, store.ErrClosed) {
-		t.Errorf("it ended with %v", err)
-	}
-}
-
-// Closed: every call on a closed store says so; Close may be called again.
-func Closed(t *testing.T, h Harness) {
-	s := h.open(t)
-	fill(t, s, "a", 2)
-	closeStore(t, s)
-	closeStore(t, s)
-	err := s.Append(t.Context(), []store.Batch{batch("a", commit(3))})
-	if !errors.Is(err, store.ErrNotApplied) || !errors.Is(err, store.ErrClosed) {
-		t.Errorf("Append: %v", err)
-	}
-	for call, err := range callEach(t.Context(), s) {
-		if !errors.Is(err, store.ErrClosed) {
-			t.Errorf("%s: %v", call, err)
-		}
-	}
-}

@@ -55,6 +55,7 @@ func Run(t *testing.T, open func(t testing.TB) Harness) {
 		{"Context", Context},
 		{"Closed", Closed},
 		{"CloseEndsFollow", CloseEndsFollow},
+		{"CloseEndsReads", CloseEndsReads},
 		{"Reopen", Reopen},
 		{"ReopenSetAside", ReopenSetAside},
 		{"RandomHistory", RandomHistory},

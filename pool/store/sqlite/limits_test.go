@@ -1,0 +1,78 @@
+package sqlite
+
+import (
+	"testing"
+	"time"
+
+	"github.com/taskpool-dev/taskpool/pool/store"
+)
+
+// Trim deletes from the file what it lets go of, spans too, and no records.
+func TestTrim_deletes(t *testing.T) {
+	t.Parallel()
+	s := mustOpen(t, t.TempDir(), small)
+	for rev := int64(1); rev <= 60; rev++ {
+		if err := s.Append(t.Context(), step(rev)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, log := range []string{"a", "b"} {
+		if err := s.Trim(t.Context(), log, 1000); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := count(t, s, "journal"); n != 2 {
+		t.Errorf("the journal has %d rows, want the two heads", n)
+	}
+	if n := count(t, s, "spans"); n > 2 {
+		t.Errorf("%d spans", n)
+	}
+	checkStepped(t, s, 60)
+}
+
+// Close folds for a bounded time; the rest waits for the next start.
+func TestClose_isBounded(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := mustOpen(t, dir, func(s *Store) { never(s); s.tune.closing = time.Nanosecond })
+	for rev := int64(1); rev <= 30; rev++ {
+		if err := s.Append(t.Context(), step(rev)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = mustOpen(t, dir, never)
+	if rows, _ := s.lag(); rows == 0 {
+		t.Error("all was folded")
+	}
+	checkStepped(t, s, 30)
+}
+
+// The largest revision a pool makes, of 16 MiB.
+func TestAppend_largestRevision(t *testing.T) {
+	if sparse > 1 {
+		t.Skip("slow under the race detector, and not about races")
+	}
+	t.Parallel()
+	dir := t.TempDir()
+	s := mustOpen(t, dir)
+	c := store.Commit{Revision: 1}
+	for id := range int64(1000) {
+		c.Facts = append(c.Facts, store.Fact{Key: store.Key{ID: id}, Value: make([]byte, 16<<10)})
+	}
+	if err := s.Append(t.Context(), []store.Batch{{Log: "a", Commits: []store.Commit{c}}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := askAll(t, s); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = mustOpen(t, dir)
+	if got, _ := records(t, s, "a"); len(got) != 1000 || countCommits(t, s, "a", 1) != 1 {
+		t.Errorf("%d records", len(got))
+	}
+}
