@@ -96,8 +96,9 @@ func work(t *testing.T, p *process, logs []*log, round int, shared string) {
 				}
 				l.calls = append(l.calls, c)
 				if err := c.send(t.Context(), tasks); err != nil {
-					if client.IsInvalid(err) || client.IsRule(err) {
+					if !client.IsUnavailable(err) {
 						t.Errorf("%s was refused: %v", c.requestID, err)
+						once.Do(func() { close(killed) })
 					}
 					return
 				}

@@ -55,6 +55,7 @@ func serve(t *testing.T, dir string) *process {
 		t.Fatal(err)
 	}
 	p := &process{cmd: exec.Command(path, "serve", "--data", dir, "--grpc-addr", "127.0.0.1:0", "--http-addr", ""), ended: make(chan struct{})}
+	p.cmd.Env = append(os.Environ(), "LLM_CHAT_TASK_MAX_HISTORY_LENGTH=10000000") // all writers share one log
 	stderr, err := p.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
