@@ -562,7 +562,8 @@ type Task struct {
 	Depth int32 `protobuf:"varint,31,opt,name=depth,proto3" json:"depth,omitempty"`
 	// Output only. How many children there are. At most 20.
 	ChildrenTotal int32 `protobuf:"varint,32,opt,name=children_total,json=childrenTotal,proto3" json:"children_total,omitempty"`
-	// Output only. How many of them are done. A cancelled one is not.
+	// Output only. How many of them are done or cancelled: of which nothing more is
+	// expected.
 	ChildrenDone int32 `protobuf:"varint,33,opt,name=children_done,json=childrenDone,proto3" json:"children_done,omitempty"`
 	// When the holder claimed it; absent: not held.
 	HeldAt *timestamppb.Timestamp `protobuf:"bytes,34,opt,name=held_at,json=heldAt,proto3" json:"held_at,omitempty"`
