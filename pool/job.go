@@ -50,15 +50,41 @@ func (j *job) attempt(o overlay, revision int64, now time.Time) (commit *store.C
 
 // running is one batch, run but not yet appended.
 type running struct {
-	overlays map[ledger]overlay
-	heads    map[ledger]store.Head
-	batches  []store.Batch
+	parts   map[ledger]*part
+	batches []store.Batch
+}
+
+// part is what a batch does to one ledger.
+type part struct {
+	overlay overlay
+	head    store.Head
+	// batch is the place in batches, -1 while there is nothing to append.
+	batch int
+}
+
+func (r *running) part(l ledger) *part {
+	p := r.parts[l]
+	if p == nil {
+		p = &part{overlay: l.begin(), head: l.published(), batch: -1}
+		r.parts[l] = p
+	}
+	return p
+}
+
+// add takes a commit in.
+func (r *running) add(l ledger, p *part, c *store.Commit) {
+	if p.batch < 0 {
+		p.batch = len(r.batches)
+		r.batches = append(r.batches, store.Batch{Log: l.log(), After: p.head.Revision})
+	}
+	r.batches[p.batch].Commits = append(r.batches[p.batch].Commits, *c)
+	p.head = c.Head()
 }
 
 func (r *running) publish() {
-	for l, o := range r.overlays {
-		if head := r.heads[l]; head != l.published() {
-			o.publish(head)
+	for _, p := range r.parts {
+		if p.batch >= 0 {
+			p.overlay.publish(p.head)
 		}
 	}
 }
@@ -66,8 +92,7 @@ func (r *running) publish() {
 // run runs each job in the overlay of its ledger, in order, and says how many it
 // ran: fewer than all when their commits grow too large for one append.
 func (w *writer) run(batch []*job) (*running, int) {
-	r := &running{overlays: map[ledger]overlay{}, heads: map[ledger]store.Head{}}
-	at := map[ledger]int{}
+	r := &running{parts: map[ledger]*part{}}
 	now := time.Now().UTC().Round(0)
 	size := 0
 	for n, j := range batch {
@@ -86,24 +111,12 @@ func (w *writer) run(batch []*job) (*running, int) {
 			j.err = err // the caller has gone before it began
 			continue
 		}
-		o := r.overlays[j.ledger]
-		if o == nil {
-			o = j.ledger.begin()
-			r.overlays[j.ledger], r.heads[j.ledger] = o, j.ledger.published()
-		}
-		head := r.heads[j.ledger]
+		p := r.part(j.ledger)
 		var commit *store.Commit
-		if commit, j.err = j.attempt(o, head.Revision+1, now); j.err != nil || commit == nil {
+		if commit, j.err = j.attempt(p.overlay, p.head.Revision+1, now); j.err != nil || commit == nil {
 			continue
 		}
-		i, ok := at[j.ledger]
-		if !ok {
-			i = len(r.batches)
-			at[j.ledger] = i
-			r.batches = append(r.batches, store.Batch{Log: j.ledger.log(), After: head.Revision})
-		}
-		r.batches[i].Commits = append(r.batches[i].Commits, *commit)
-		r.heads[j.ledger] = store.Head{Revision: commit.Revision, Nonce: commit.Nonce, At: commit.At}
+		r.add(j.ledger, p, commit)
 		for _, f := range commit.Facts {
 			size += len(f.Value)
 		}

@@ -33,18 +33,16 @@ type layer struct {
 	epoch string
 	// nodes are the changed ones; nil is one that is gone.
 	nodes map[string]*node
-	// created lists the ids of new nodes by number.
+	// created lists the ids of new nodes by number; nil until there is one.
 	created map[int64]string
-	// requests are new records in order.
+	// requests are new records in order, asked those by key; nil until there is
+	// one.
 	requests []*request
 	asked    map[requestKey]*request
 }
 
 func newLayer(under ground, m marks) *layer {
-	return &layer{
-		under: under, marks: m,
-		nodes: map[string]*node{}, created: map[int64]string{}, asked: map[requestKey]*request{},
-	}
+	return &layer{under: under, marks: m, nodes: map[string]*node{}}
 }
 
 func (l *layer) node(id string) *node {
@@ -111,6 +109,9 @@ func (l *layer) add(t *task.Task, needs bool) *node {
 		n.order = l.firstOrder
 	}
 	l.nodes[t.ID] = n
+	if l.created == nil {
+		l.created = map[int64]string{}
+	}
 	l.created[t.Number] = t.ID
 	l.number = max(l.number, t.Number)
 	return n
@@ -119,17 +120,28 @@ func (l *layer) add(t *task.Task, needs bool) *node {
 // remember keeps a request's record.
 func (l *layer) remember(r *request) {
 	l.requests = append(l.requests, r)
+	if l.asked == nil {
+		l.asked = map[requestKey]*request{}
+	}
 	l.asked[r.key] = r
 }
 
-// absorb takes over what a layer on top of this one holds.
+// absorb takes over what a layer on top of this one holds, which is done with.
 func (l *layer) absorb(top *layer) {
 	l.marks = top.marks
 	if top.epoch != "" {
 		l.epoch = top.epoch
 	}
-	maps.Copy(l.nodes, top.nodes)
-	maps.Copy(l.created, top.created)
+	if len(l.nodes) == 0 {
+		l.nodes = top.nodes
+	} else {
+		maps.Copy(l.nodes, top.nodes)
+	}
+	if l.created == nil {
+		l.created = top.created
+	} else {
+		maps.Copy(l.created, top.created)
+	}
 	for _, r := range top.requests {
 		l.remember(r)
 	}
@@ -177,6 +189,9 @@ func (l *layer) leave(id, parent string) {
 // have the same order in every pool over the same log, and after a restart.
 func (l *layer) place(ids []string, id string) []string {
 	number := l.node(id).task.Number
+	if last := len(ids) - 1; last < 0 || l.node(ids[last]).task.Number < number {
+		return append(ids, id) // sharing the array with older versions, see node.hear
+	}
 	at := sort.Search(len(ids), func(i int) bool {
 		n := l.node(ids[i])
 		return n != nil && n.task.Number > number

@@ -21,7 +21,7 @@ type Detail struct {
 }
 
 func detailOf(n *node) *Detail {
-	return &Detail{Task: n.task, Thread: slices.Clip(n.thread), Dependents: n.dependents}
+	return &Detail{Task: n.task, Thread: slices.Clip(n.thread), Dependents: slices.Clip(n.dependents)}
 }
 
 // History are the events of the progress log, oldest first.

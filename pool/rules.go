@@ -87,8 +87,8 @@ func naming(in ground, ids []string) string {
 func givenUp(in ground, unfinished []string) string {
 	var stuck []string
 	for _, id := range unfinished {
-		if s := in.node(id).task.Status; s == task.Cancelled || s == task.Failed {
-			stuck = append(stuck, in.node(id).task.Key()+" is "+s.String())
+		if n := in.node(id); n != nil && (n.task.Status == task.Cancelled || n.task.Status == task.Failed) {
+			stuck = append(stuck, n.task.Key()+" is "+n.task.Status.String())
 		}
 	}
 	if len(stuck) == 0 {

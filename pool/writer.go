@@ -227,7 +227,7 @@ func (w *writer) process(batch []*job) {
 
 // doubt has the heads of a run's ledgers read again.
 func (w *writer) doubt(r *running) {
-	for l := range r.overlays {
+	for l := range r.parts {
 		w.unsure[l] = nil
 	}
 }
