@@ -70,8 +70,14 @@ func (l *requestLog) live() []*request {
 }
 
 // Unsound says where the state contradicts itself, "" when nowhere: indexes,
-// edges seen from both ends, the order of nodes, and what is derived.
-func (p *Pool) Unsound() string {
+// edges seen from both ends, the order of nodes, what is derived, and holds.
+func (p *Pool) Unsound() string { return p.unsound(true) }
+
+// UnsoundButHolds is Unsound that does not look at holds and closings, which
+// nothing around a task tells.
+func (p *Pool) UnsoundButHolds() string { return p.unsound(false) }
+
+func (p *Pool) unsound(holds bool) string {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	s := p.state
@@ -125,6 +131,9 @@ func (p *Pool) Unsound() string {
 		if t.EventCount != len(n.thread) || !slices.IsSortedFunc(n.thread, func(a, b *task.Event) int { return cmp.Compare(a.ID, b.ID) }) {
 			say("%s counts %d events of %d, or they are out of order", t.Key(), t.EventCount, len(n.thread))
 		}
+		if !holds {
+			return true
+		}
 		if (t.Holder != "") != (t.Status == task.InProgress) || (t.Holder != "") != (n.token != "") {
 			say("%s is %s, held by %q, with token %q", t.Key(), t.Status, t.Holder, n.token)
 		}
@@ -171,4 +180,11 @@ func (p *Pool) KnownRequests() int {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	return len(p.state.requests.queue) - p.state.requests.first
+}
+
+// AwaitRevision returns when the pool is at a revision.
+func (p *Pool) AwaitRevision(revision int64) {
+	for p.heads().Revision < revision {
+		runtime.Gosched()
+	}
 }
