@@ -43,6 +43,15 @@ func TestCreateAll_refsInAnyOrder(t *testing.T) {
 	}
 }
 
+// A local name that nothing points to may be anybody's: real boards repeat them.
+func TestCreateAll_repeatedNameThatNothingPointsTo(t *testing.T) {
+	f := open(t)
+	made := f.createAll(task.Draft{Title: "a", Ref: "42.42"}, task.Draft{Title: "b", Ref: "42.42"})
+	if len(made) != 2 || made[0].ID == made[1].ID {
+		t.Errorf("made %v", made)
+	}
+}
+
 func TestCreateAll_tellsEverythingWrongAtOnce(t *testing.T) {
 	f := open(t)
 	for name, c := range map[string]struct {
@@ -53,7 +62,7 @@ func TestCreateAll_tellsEverythingWrongAtOnce(t *testing.T) {
 			{Title: "a", Dependencies: []string{"ref:a", "ref:x"}, Parent: "ref:y", Ref: "a"},
 			{Title: "b", DiscoveredFrom: "ref:z", Dependencies: []string{"ref:"}},
 		}, []string{"tasks[0].dependency_ids[1]", "tasks[0].parent_id", "tasks[1].dependency_ids[0]", "tasks[1].discovered_from_id"}},
-		"the same ref twice": {[]task.Draft{{Title: "a", Ref: "a"}, {Title: "b"}, {Title: "c", Ref: "a"}, {Title: "d", Ref: "a"}}, []string{"tasks[2].ref", "tasks[3].ref"}},
+		"the same ref twice": {[]task.Draft{{Title: "a", Ref: "a"}, {Title: "b", Parent: "ref:a"}, {Title: "c", Ref: "a"}, {Title: "d", Dependencies: []string{"ref:a"}}}, []string{"tasks[1].parent_id", "tasks[3].dependency_ids[0]"}},
 		"of all kinds": {[]task.Draft{
 			{Title: "a", Ref: "a b"},
 			{Title: " ", Priority: 9, Steps: []string{"ok", ""}},

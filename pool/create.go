@@ -39,7 +39,7 @@ func (p *Pool) CreateAll(ctx context.Context, r Request, drafts []task.Draft) (R
 }
 
 func (p *Pool) createAll(ctx context.Context, method string, r Request, drafts []task.Draft, field func(int) string) (Result, error) {
-	b := batch{drafts: make([]task.Draft, len(drafts)), refs: make(map[string]int, len(drafts)), field: field}
+	b := batch{drafts: make([]task.Draft, len(drafts)), refs: make(map[string][]int, len(drafts)), field: field}
 	if violations := b.check(drafts, p.limits); len(violations) > 0 {
 		return Result{}, &InvalidError{Reason: ReasonInvalidField, Violations: violations}
 	}
@@ -55,9 +55,11 @@ func (p *Pool) createAll(ctx context.Context, method string, r Request, drafts [
 type batch struct {
 	tx     *tx
 	drafts []task.Draft
-	refs   map[string]int
-	field  func(int) string
-	ids    []string
+	// refs are the places of each local name. Boards that people wrote repeat
+	// names, which does no harm where nothing points to them.
+	refs  map[string][]int
+	field func(int) string
+	ids   []string
 }
 
 // check reads the drafts and their local names, and gives everything wrong with
@@ -66,15 +68,9 @@ func (b *batch) check(drafts []task.Draft, limits task.Limits) task.Violations {
 	found := make([]task.Violations, len(drafts))
 	for i, d := range drafts {
 		b.drafts[i], found[i] = d.Check(limits)
-		ref := b.drafts[i].Ref
-		if ref == "" {
-			continue
+		if ref := b.drafts[i].Ref; ref != "" {
+			b.refs[ref] = append(b.refs[ref], i)
 		}
-		if first, twice := b.refs[ref]; twice {
-			found[i].Add("ref", "%q is also that of %s; give each task of a batch its own", ref, b.field(first))
-			continue
-		}
-		b.refs[ref] = i
 	}
 	var all task.Violations
 	for i, d := range b.drafts {
@@ -89,10 +85,16 @@ func (b *batch) check(drafts []task.Draft, limits task.Limits) task.Violations {
 }
 
 func (b *batch) checkRef(v *task.Violations, field, name string) {
-	if ref, local := strings.CutPrefix(name, "ref:"); local {
-		if _, known := b.refs[ref]; !known {
-			v.Add(field, "names %q, but no task of this batch has that ref", task.Preview(name, 80))
-		}
+	ref, local := strings.CutPrefix(name, "ref:")
+	if !local {
+		return
+	}
+	switch named := b.refs[ref]; len(named) {
+	case 0:
+		v.Add(field, "names %q, but no task of this batch has that ref", task.Preview(name, 80))
+	case 1:
+	default:
+		v.Add(field, "names %q, but %s and %s both have that ref; give each its own", task.Preview(name, 80), b.field(named[0]), b.field(named[1]))
 	}
 }
 
@@ -175,7 +177,7 @@ func (b *batch) plan(i int) (plan, error) {
 // resolve finds the task that a field names, in the batch or the pool.
 func (b *batch) resolve(field, name string) (string, error) {
 	if ref, local := strings.CutPrefix(name, "ref:"); local {
-		return b.ids[b.refs[ref]], nil // check has seen to it that there is one
+		return b.ids[b.refs[ref][0]], nil // check has seen to it that there is one
 	}
 	n, err := b.tx.find(field, name)
 	if err != nil {

@@ -61,7 +61,7 @@ func TestARefusedFileIsTalkedAboutByLine(t *testing.T) {
 		{
 			"cycle",
 			refuses(t, codes.FailedPrecondition, "CYCLE", "that would close a circle", map[string]string{"path": "5a1f0c2e,ref:master/1,5a1f0c2e"}),
-			"taskpool: that would close a circle\n  path: master/1 → 5a1f0c2e → master/1\n  in standard input: line 2 (master/1)\n  nothing was created\n",
+			"taskpool: that would close a circle\n  path: 5a1f0c2e → master/1 → 5a1f0c2e\n  in standard input: line 2 (master/1)\n  nothing was created\n",
 		},
 	} {
 		s := refusing(t, "CreateTasks", c.answer)

@@ -3,7 +3,6 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"google.golang.org/protobuf/encoding/prototext"
@@ -220,26 +219,5 @@ func TestActorAndToken(t *testing.T) {
 		if got := header.Get("taskpool-actor"); len(got) != 1 || got[0] != c.actor || auth != c.auth {
 			t.Errorf("%v %v: actor %q, authorization %q", c.env, c.args, got, auth)
 		}
-	}
-}
-
-// A ref that nothing points to is not sent: boards have such refs several times.
-func TestRefsThatAreNotUsedAreNotSent(t *testing.T) {
-	f := newFake(t, ok())
-	s := at(f)
-	s.stdin = `{"ref":"a","title":"A"}
-{"ref":"x","title":"B","dependency_ids":["ref:a"],"parent_id":"ref:p"}
-{"ref":"x","title":"C","discovered_from_id":" ref:d "}
-{"ref":"p","title":"P"}
-{"ref":"d","title":"D"}`
-	if r := s.run(t, "task", "create", "--from", "-"); r.code != exitDone {
-		t.Fatalf("%+v", r)
-	}
-	var refs []string
-	for _, task := range last[*taskpoolv1.CreateTasksRequest](t, f).GetTasks() {
-		refs = append(refs, task.GetRef())
-	}
-	if got := strings.Join(refs, ","); got != "a,,,p,d" {
-		t.Errorf("sent %s", got)
 	}
 }

@@ -65,24 +65,10 @@ func (a *app) readDrafts(name string) (*batch, error) {
 	return &batch{name, found}, nil
 }
 
-// tasks are those to create. A ref that no task points to is left out: it says
-// nothing, and in boards of people several tasks may have the same.
 func (b *batch) tasks() []*taskpoolv1.NewTask {
-	used := map[string]bool{}
-	for _, d := range b.drafts {
-		for _, id := range append([]string{d.Task.GetParentId(), d.Task.GetDiscoveredFromId()}, d.Task.GetDependencyIds()...) {
-			if ref, ok := strings.CutPrefix(strings.TrimSpace(id), "ref:"); ok {
-				used[ref] = true
-			}
-		}
-	}
 	tasks := make([]*taskpoolv1.NewTask, len(b.drafts))
 	for i, d := range b.drafts {
 		tasks[i] = d.Task
-		if ref := d.Task.GetRef(); ref != "" && !used[ref] {
-			tasks[i] = proto.CloneOf(d.Task)
-			tasks[i].Ref = ""
-		}
 	}
 	return tasks
 }
@@ -102,7 +88,6 @@ func (b *batch) refused(err error) error {
 	for i, v := range details.Violations {
 		details.Violations[i] = client.Violation{Field: b.inFile(v.Field), Description: b.inFile(v.Description)}
 	}
-	details.Path = b.fromTop(details.Path)
 	sentence, more := withDetails(details.Message, details)
 	if at := b.lines(details.Path); at != "" {
 		more = append(more, at)
@@ -141,22 +126,6 @@ func (b *batch) index(element string) int {
 		return -1
 	}
 	return slices.IndexFunc(b.drafts, func(d drafts.Draft) bool { return d.Task.GetRef() == ref })
-}
-
-// fromTop is a cycle as seen from the task of it that stands first in the file.
-func (b *batch) fromTop(path []string) []string {
-	if len(path) < 2 || path[0] != path[len(path)-1] { // cut because it is long
-		return path
-	}
-	ring := path[:len(path)-1]
-	first, top := len(b.drafts), 0
-	for i, element := range ring {
-		if at := b.index(element); at >= 0 && at < first {
-			first, top = at, i
-		}
-	}
-	turned := append(slices.Clone(ring[top:]), ring[:top]...)
-	return append(turned, turned[0])
 }
 
 // lines tells where the tasks of a cycle stand in the file.

@@ -1673,9 +1673,10 @@ type NewTask struct {
 	DiscoveredFromId string `protobuf:"bytes,21,opt,name=discovered_from_id,json=discoveredFromId,proto3" json:"discovered_from_id,omitempty"`
 	// What "done" must prove; absent: nothing.
 	Contract *Contract `protobuf:"bytes,22,opt,name=contract,proto3" json:"contract,omitempty"`
-	// Local name for this task within one CreateTasks: 1 to 64 characters,
-	// unique in the request, not stored. Other tasks of the request point to it
-	// with "ref:NAME", and errors call it by this name. Empty: none.
+	// Local name for this task within one CreateTasks: 1 to 128 characters, not
+	// stored. Other tasks of the request point to it with "ref:NAME", and errors
+	// call it by this name. Only one that nothing points to may be repeated in the
+	// request. Empty: none.
 	Ref           string `protobuf:"bytes,23,opt,name=ref,proto3" json:"ref,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -592,9 +592,10 @@ type UpdateTaskRequest struct {
 	Reason string `protobuf:"bytes,7,opt,name=reason,proto3" json:"reason,omitempty"`
 	// Operators only: close a parent although children are open. Recorded.
 	Force bool `protobuf:"varint,8,opt,name=force,proto3" json:"force,omitempty"`
-	// A line to add to the history, which is only ever added to. Empty: none. May
-	// not hold line breaks. Refused with HISTORY_FULL when all lines together
-	// would be longer than 10,000 characters.
+	// An entry to add to the history, which is only ever added to. Empty: none.
+	// Line breaks are kept, and escaped where the history is written as lines.
+	// Refused with HISTORY_FULL when all lines together would be longer than
+	// 10,000 characters.
 	HistoryEntry string `protobuf:"bytes,9,opt,name=history_entry,json=historyEntry,proto3" json:"history_entry,omitempty"`
 	// Name of a member, or empty for nobody. Drops the hold of whoever works on
 	// it and sends the work back; naming the same member changes nothing.
