@@ -59,7 +59,7 @@ func (s *Store) readRound(ctx context.Context, read payloads) (*round, error) {
 	}
 	r := &round{rows: rows}
 	m := newMerge(time.Now())
-	var spans = make(map[int64]*span)
+	spans := make(map[int64]*span)
 	for i, p := range rows {
 		commits, err := decodeRow(all[i], p.log, p.rowRef)
 		if err != nil {

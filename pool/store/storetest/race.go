@@ -16,7 +16,7 @@ func AppendRace(t *testing.T, h Harness) {
 	const appenders, revisions = 8, 25
 	winner := make([]int, revisions+1)
 	for r := int64(1); r <= revisions; r++ {
-		var won, racing = make([]bool, appenders), sync.WaitGroup{}
+		won, racing := make([]bool, appenders), sync.WaitGroup{}
 		for a := range appenders {
 			racing.Go(func() {
 				c := commit(r, set(1, fmt.Sprint(a)), set(int64(100+a), fmt.Sprint(r)))
