@@ -100,9 +100,8 @@ func (o *poolOverlay) publish(head store.Head) {
 	}
 	p.state.merge(o.layer, head)
 	p.view = nil // it would keep what is gone
-	next, waits := p.state.waiting.Min()
+	p.armLocked()
 	p.mu.Unlock()
-	p.alarm.set(next.until, waits)
 }
 
 // Result is the answer to a mutation.

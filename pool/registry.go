@@ -120,9 +120,15 @@ func (r *Registry) Acquire(ctx context.Context, name string) (p *Pool, release f
 	if name == "" {
 		name = DefaultName
 	}
-	info, ok := r.catalog.info(name)
-	if !ok {
-		return nil, nil, &NotFoundError{Reason: ReasonPoolNotFound, What: "pool", Name: name}
+	info, err := r.Pool(name)
+	if errors.As(err, new(*NotFoundError)) && r.cfg.Store.Shared() {
+		if err := r.refresh(ctx, r.catalog); err != nil {
+			return nil, nil, err
+		}
+		info, err = r.Pool(name) // another process may just have made it
+	}
+	if err != nil {
+		return nil, nil, err
 	}
 	r.mu.Lock()
 	if r.closed {
@@ -211,7 +217,7 @@ func (r *Registry) openPool(ctx context.Context, p *Pool) error {
 			return err
 		}
 	}
-	p.alarm.set(p.nextWake())
+	p.arm()
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -254,6 +255,62 @@ func TestShared_disjointFields(t *testing.T) {
 	}
 	if d.Version != 13 {
 		t.Errorf("version %d after 12 changes", d.Version)
+	}
+}
+
+// silent is a shared store whose followers are told nothing.
+type silent struct{ *memory.Store }
+
+func (silent) Follow(ctx context.Context, _ string, _ int64) iter.Seq2[store.Commit, error] {
+	return func(yield func(store.Commit, error) bool) {
+		<-ctx.Done()
+		yield(store.Commit{}, ctx.Err())
+	}
+}
+
+// TestShared_refusals: what one registry acknowledged is known to the next call
+// at another: a refusal is decided on what is stored, and so is a replay, and
+// whether there is such a pool.
+func TestShared_refusals(t *testing.T) {
+	s := silent{memory.New()}
+	both := sides(t, s, 2)
+	defer func() { both[0].Registry.Close(); both[1].Registry.Close(); _ = s.Close() }()
+	me := pool.Request{Actor: "agent:a", ID: "x"}
+	status := func(b side, s task.Status) error {
+		_, err := b.Update(t.Context(), pool.Request{Actor: "agent:a"}, pool.Update{ID: "T-1", Patch: task.Patch{Status: &s}})
+		return err
+	}
+	if _, err := both[0].Create(t.Context(), me, task.Draft{Title: "one"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := status(both[1], task.InProgress); err != nil {
+		t.Errorf("a task that the other made: %v", err)
+	}
+	if err := status(both[0], task.Done); err != nil {
+		t.Errorf("a hold that the other gave: %v", err)
+	}
+	if err := status(both[1], task.Blocked); reasonOf(err) != "MOVE_NOT_ALLOWED" {
+		t.Errorf("a task that the other closed: %v", err)
+	}
+	if got, err := both[1].Create(t.Context(), me, task.Draft{Title: "one"}); err != nil || !got.Replayed {
+		t.Errorf("a request that the other answered: %+v, %v", got, err)
+	}
+	if _, err := both[0].Delete(t.Context(), pool.Request{Actor: "human"}, "T-1", 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := status(both[1], task.Ready); reasonOf(err) != "TASK_NOT_FOUND" {
+		t.Errorf("a task that the other deleted: %v", err)
+	}
+	if _, _, err := both[0].CreatePool(t.Context(), pool.Request{Actor: "human"}, pool.Info{Name: "new"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, release, err := both[1].Acquire(t.Context(), "new"); err != nil {
+		t.Errorf("a pool that the other made: %v", err)
+	} else {
+		release()
+	}
+	if _, _, err := both[1].Acquire(t.Context(), "none"); reasonOf(err) != "POOL_NOT_FOUND" {
+		t.Errorf("a pool that is not there: %v", err)
 	}
 }
 

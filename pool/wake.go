@@ -35,18 +35,25 @@ func (p *Pool) wake(ctx context.Context) {
 		})
 		return nil, "", nil
 	})
-	next, waits := p.nextWake()
 	if err != nil {
-		next = time.Now().Add(wakeAgain)
+		p.alarm.set(time.Now().Add(wakeAgain), true)
+		return
 	}
-	p.alarm.set(next, waits)
+	p.arm()
 }
 
-func (p *Pool) nextWake() (time.Time, bool) {
+// arm sets the alarm to the next not_before.
+func (p *Pool) arm() {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
-	w, ok := p.state.waiting.Min()
-	return w.until, ok
+	p.armLocked()
+}
+
+// armLocked is arm for one who holds mu, if only for reading: so that an alarm is
+// never set to what an older state says.
+func (p *Pool) armLocked() {
+	next, waits := p.state.waiting.Min()
+	p.alarm.set(next.until, waits)
 }
 
 // textBytes is about how much text a brief has.

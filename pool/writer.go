@@ -196,7 +196,12 @@ func (w *writer) process(batch []*job) {
 			batch = batch[:ran]
 		}
 		if len(run.batches) == 0 {
-			return // only refusals and no-ops, all seen in published state
+			// Only refusals and no-ops, all seen in published state; where others
+			// append too, that may be behind.
+			if try < maxConflicts && w.behind(ctx, run) {
+				continue
+			}
+			return
 		}
 		err := w.store.Append(ctx, run.batches)
 		switch {
@@ -223,6 +228,22 @@ func (w *writer) process(batch []*job) {
 			return
 		}
 	}
+}
+
+// behind says whether others appended to a ledger of a run that has nothing to
+// append itself, which would have told.
+func (w *writer) behind(ctx context.Context, r *running) bool {
+	if !w.store.Shared() {
+		return false
+	}
+	w.doubt(r)
+	w.settleUnsure(ctx)
+	for l, p := range r.parts {
+		if _, unsure := w.unsure[l]; unsure || l.published() != p.head {
+			return true
+		}
+	}
+	return false
 }
 
 // doubt has the heads of a run's ledgers read again.
