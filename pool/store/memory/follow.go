@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"errors"
 	"iter"
 
 	"github.com/taskpool-dev/taskpool/pool/store"
@@ -14,7 +15,7 @@ func (s *Store) Commits(ctx context.Context, log string, from int64) iter.Seq2[s
 		if err == nil {
 			_, err = s.each(ctx, commits, yield)
 		}
-		if err != nil && err != errStopped {
+		if err != nil && !errors.Is(err, errStopped) {
 			yield(store.Commit{}, err)
 		}
 	}
@@ -29,7 +30,7 @@ func (s *Store) Follow(ctx context.Context, log string, from int64) iter.Seq2[st
 			if err == nil && len(commits) > 0 {
 				next, err = s.each(ctx, commits, yield)
 			}
-			if err == errStopped {
+			if errors.Is(err, errStopped) {
 				return
 			}
 			if err != nil {

@@ -155,7 +155,7 @@ func (s *Store) settle() error {
 	if err != nil {
 		return err
 	}
-	s.w.close()
+	_ = s.w.close()
 	s.w = w
 	err = w.tx(func() error {
 		folded, err := readMeta(w)

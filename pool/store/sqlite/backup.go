@@ -40,8 +40,8 @@ func backup(ctx context.Context, source, dest string) (err error) {
 	name := temp.Name()
 	defer func() {
 		if err != nil {
-			os.Remove(name)
-			os.Remove(name + "-journal")
+			_ = os.Remove(name)
+			_ = os.Remove(name + "-journal")
 		}
 	}()
 	if err := temp.Close(); err != nil {
@@ -73,7 +73,7 @@ func copyDatabase(ctx context.Context, source, dest string) error {
 	if err != nil {
 		return err
 	}
-	defer db.Close()
+	defer func() { _ = db.Close() }()
 	var application int64
 	if err := db.QueryRowContext(ctx, "PRAGMA application_id").Scan(&application); err != nil {
 		return err
@@ -94,7 +94,7 @@ func checkCopy(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	defer db.Close()
+	defer func() { _ = db.Close() }()
 	var verdict string
 	if err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&verdict); err != nil {
 		return err

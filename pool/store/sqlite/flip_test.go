@@ -30,7 +30,7 @@ func TestDamage_anyByte(t *testing.T) {
 			flipped := append([]byte(nil), sound...)
 			flipped[at] ^= 1 << (at % 8)
 			for _, side := range []string{"-wal", "-shm"} {
-				os.Remove(path + side)
+				_ = os.Remove(path + side)
 			}
 			if err := os.WriteFile(path, flipped, 0o600); err != nil {
 				t.Fatal(err)

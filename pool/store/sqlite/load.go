@@ -142,7 +142,7 @@ func (v *view) scan(rows *sql.Rows) (key store.Key, value []byte, ours bool, err
 		v.badRecords = append(v.badRecords, badRecord{
 			log: c[0], kind: c[1], id: c[2], sub: c[3], payload: bytes.Clone(payload), why: err.Error(),
 		})
-		return key, nil, false, nil
+		return key, nil, false, nil //nolint:nilerr // kept as a bad record
 	}
 	if k.log != v.log.id {
 		return key, nil, false, nil

@@ -26,23 +26,20 @@ func lockDir(dir string) (*lockFile, error) {
 	}
 	locked, err := tryLock(f)
 	if err != nil {
-		f.Close()
+		_ = f.Close()
 		return nil, fmt.Errorf("lock %s: %w", f.Name(), err)
 	}
 	if !locked {
-		defer f.Close()
+		defer func() { _ = f.Close() }()
 		return nil, &store.LockedError{Dir: dir, Owner: readOwner(f)}
 	}
 	host, _ := os.Hostname()
 	owner := fmt.Sprintf("process %d on host %s, started %s", os.Getpid(), host, time.Now().Format(time.RFC3339))
 	// One that asks in between reads a part, or nothing; so written at once,
-	// and cut after.
+	// and cut after. The lock holds without a name in it, so a full disk does
+	// not keep the data from being read.
 	if _, err := f.WriteAt([]byte(owner+"\n"), 0); err == nil {
-		err = f.Truncate(int64(len(owner) + 1))
-	}
-	if err != nil {
-		f.Close()
-		return nil, fmt.Errorf("write %s: %w", f.Name(), err)
+		_ = f.Truncate(int64(len(owner) + 1))
 	}
 	return &lockFile{f: f}, nil
 }

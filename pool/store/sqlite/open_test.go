@@ -81,7 +81,7 @@ func TestOpen_refusesWhatItDoesNotKnow(t *testing.T) {
 			if lock, err := lockDir(dir); err != nil {
 				t.Error(err)
 			} else {
-				lock.unlock()
+				_ = lock.unlock()
 			}
 		})
 	}

@@ -83,7 +83,7 @@ func Open(ctx context.Context, dir string, opts ...Option) (*Store, error) {
 		opt(s)
 	}
 	if err := s.open(); err != nil {
-		s.release()
+		_ = s.release()
 		var locked *store.LockedError
 		if errors.As(err, &locked) {
 			return nil, err
@@ -153,7 +153,7 @@ func syncDir(dir string) error {
 	if err != nil {
 		return err
 	}
-	defer d.Close()
+	defer func() { _ = d.Close() }()
 	if err := d.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, os.ErrInvalid) {
 		return err
 	}

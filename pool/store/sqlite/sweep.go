@@ -75,7 +75,7 @@ func (s *Store) expired(now time.Time) ([]stateKey, error) {
 		}
 		k.key.Kind = uint8(kind)
 		if _, err := openRecord(k, expires, payload); err != nil {
-			return nil // its expiry may be what is damaged; Load tells it
+			return nil //nolint:nilerr // its expiry may be what is damaged; Load tells it
 		}
 		if due = append(due, k); len(due) >= s.tune.pieceRows/2 {
 			return errEnough

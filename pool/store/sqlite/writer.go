@@ -53,7 +53,7 @@ func openWriter(path string, h *hooks) (*writer, error) {
 	db.SetMaxOpenConns(1)
 	conn, err := db.Conn(uninterrupted)
 	if err != nil {
-		db.Close()
+		_ = db.Close()
 		return nil, err
 	}
 	return &writer{db: db, conn: conn, hooks: h, stmts: make(map[string]*sql.Stmt)}, nil
