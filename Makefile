@@ -33,7 +33,7 @@ build: ## Build the static binary bin/taskpool.
 
 .PHONY: test
 test: ## Vet, then run every test, under the race detector if there is a C compiler.
-	@go vet ./...
+	@go vet -tags soak ./...
 	cc="$$(go env CC)"
 	if command -v "$${cc%% *}" >/dev/null; then
 		CGO_ENABLED=1 go test -race -timeout 20m ./...
@@ -47,7 +47,7 @@ test: ## Vet, then run every test, under the race detector if there is a C compi
 
 .PHONY: soak
 soak: ## Run the tests named Soak, each for SOAK (10m).
-	TASKPOOL_SOAK='$(SOAK)' go test -run Soak -count 1 -timeout 0 -v ./...
+	TASKPOOL_SOAK='$(SOAK)' go test -tags soak -run Soak -count 1 -timeout 0 -v ./...
 
 .PHONY: bench
 bench: ## Run every benchmark for BENCHTIME (1s).

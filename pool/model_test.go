@@ -2,6 +2,7 @@ package pool_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,7 +13,9 @@ import (
 
 	"github.com/taskpool-dev/taskpool/pool"
 	"github.com/taskpool-dev/taskpool/pool/pooltest"
+	"github.com/taskpool-dev/taskpool/pool/store"
 	"github.com/taskpool-dev/taskpool/pool/store/memory"
+	"github.com/taskpool-dev/taskpool/pool/store/sqlite"
 	"github.com/taskpool-dev/taskpool/pool/task"
 	"github.com/taskpool-dev/taskpool/pool/taskpb"
 )
@@ -23,8 +26,42 @@ import (
 // is. Now and then the pool is opened again, or built anew from its first
 // commit; a second registry on the same store follows all the time.
 func TestModel(t *testing.T) {
+	checkModel(t, func(old store.Store) (store.Store, error) {
+		if old != nil {
+			return old, nil
+		}
+		return memory.New(), nil
+	})
+}
+
+// TestModel_sqlite does a little of the same on disk, where opening again opens
+// the file.
+func TestModel_sqlite(t *testing.T) {
+	checks := flag.Lookup("rapid.checks").Value
+	before := checks.String()
+	if err := checks.Set("10"); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = checks.Set(before) }()
+	checkModelOnDisk(t)
+}
+
+func checkModelOnDisk(t *testing.T) {
+	dir := ""
+	checkModel(t, func(old store.Store) (store.Store, error) {
+		if old == nil {
+			dir = t.TempDir()
+		} else if err := old.Close(); err != nil {
+			return nil, err
+		}
+		return sqlite.Open(t.Context(), dir)
+	})
+}
+
+// checkModel does it on a store that begin makes, or opens again after old.
+func checkModel(t *testing.T, begin func(old store.Store) (store.Store, error)) {
 	rapid.Check(t, func(rt *rapid.T) {
-		m := newModelled(t, rt)
+		m := newModelled(t, rt, begin)
 		defer m.close()
 		rt.Repeat(map[string]func(*rapid.T){
 			"":          func(rt *rapid.T) { m.compare(rt) },
@@ -50,11 +87,13 @@ var farOff = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // modelled is a pool and the model that it should be like.
 type modelled struct {
-	t       *testing.T
-	rules   task.Rules
-	store   *memory.Store
-	pool    *pool.Pool
-	other   *pool.Pool // over the same store, in another registry
+	t     *testing.T
+	rules task.Rules
+	begin func(store.Store) (store.Store, error)
+	store store.Store
+	pool  *pool.Pool
+	// other is over the same store, in another registry; nil where only one may be.
+	other   *pool.Pool
 	closers []func()
 	model   *pooltest.Model
 	asked   int
@@ -71,8 +110,12 @@ func smallEnv(name string) (string, bool) {
 	return value, ok
 }
 
-func newModelled(t *testing.T, rt *rapid.T) *modelled {
-	m := &modelled{t: t, store: memory.New(), rules: task.Rules{EditRule: task.EditRule(rapid.IntRange(0, 1).Draw(rt, "edit rule"))}}
+func newModelled(t *testing.T, rt *rapid.T, begin func(store.Store) (store.Store, error)) *modelled {
+	s, err := begin(nil)
+	if err != nil {
+		rt.Fatal(err)
+	}
+	m := &modelled{t: t, begin: begin, store: s, rules: task.Rules{EditRule: task.EditRule(rapid.IntRange(0, 1).Draw(rt, "edit rule"))}}
 	r, err := pool.Open(t.Context(), pool.Config{Store: m.store, Codec: taskpb.Codec{}})
 	if err != nil {
 		rt.Fatal(err)
@@ -82,8 +125,10 @@ func newModelled(t *testing.T, rt *rapid.T) *modelled {
 	}
 	r.Close()
 	m.open(rt)
-	r, m.other = m.acquire(rt)
-	m.closers = append(m.closers, r.Close)
+	if s.Shared() {
+		r, m.other = m.acquire(rt)
+		m.closers = append(m.closers, r.Close)
+	}
 	m.model = pooltest.New(task.ResolveLimits(nil, smallEnv), m.rules)
 	return m
 }
@@ -113,11 +158,16 @@ func (m *modelled) close() {
 	_ = m.store.Close()
 }
 
-// reopen closes the registry and opens another: nothing is lost, nothing gained.
+// reopen closes the registry and opens another, and the file too where there is
+// one: nothing is lost, nothing gained.
 func (m *modelled) reopen(rt *rapid.T) {
 	before := m.pool.State()
 	m.closers[0]()
 	m.closers = m.closers[1:]
+	var err error
+	if m.store, err = m.begin(m.store); err != nil {
+		rt.Fatal(err)
+	}
 	m.open(rt)
 	sameState(rt, "opened again", before, m.pool.State())
 }
@@ -131,6 +181,9 @@ func (m *modelled) replay(rt *rapid.T) {
 	sameState(rt, "replayed", m.pool.State(), p.State())
 	if wrong := p.Unsound(); wrong != "" {
 		rt.Fatalf("replayed: %s", wrong)
+	}
+	if m.other == nil {
+		return
 	}
 	if err := m.other.Refresh(m.t.Context()); err != nil {
 		rt.Fatal(err)
