@@ -84,7 +84,7 @@ verify-format: ## Check the format of Go and proto files.
 
 .PHONY: verify-lint
 verify-lint: ## Lint the Go files.
-	$(GOLANGCI_LINT) run
+	$(GOLANGCI_LINT) run --allow-parallel-runners
 
 .PHONY: verify-proto-lint
 verify-proto-lint: ## Lint the proto files.
