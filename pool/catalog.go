@@ -51,6 +51,8 @@ func (r poolRecord) info() Info {
 // the writer alone changes it, under mu.
 type catalog struct {
 	store store.Store
+	// damaged is told of what a load set aside.
+	damaged func([]store.Damage)
 
 	mu       sync.RWMutex
 	head     store.Head
@@ -102,9 +104,8 @@ func (o *catalogOverlay) request(k requestKey) *request {
 	return o.catalog.requests.get(k)
 }
 
-// load reads the catalog anew, and what of it is damaged. What can't be read is
-// set aside.
-func (c *catalog) load(ctx context.Context) ([]store.Damage, error) {
+// load reads the catalog anew. What of it is damaged is set aside and told.
+func (c *catalog) load(ctx context.Context) error {
 	fresh := &catalogOverlay{catalog: &catalog{requests: newRequestLog()}, pools: map[string]Info{}, asked: map[requestKey]*request{}}
 	var unread []unreadable
 	at, err := c.store.Load(ctx, systemLog, func(key store.Key, value []byte) error {
@@ -114,28 +115,28 @@ func (c *catalog) load(ctx context.Context) ([]store.Damage, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	damage := at.Damaged
 	for _, u := range unread {
 		if err := c.store.SetAside(ctx, systemLog, u.key, u.why.Error()); err != nil {
-			return nil, err
+			return err
 		}
 		damage = append(damage, u.damage(systemLog))
 	}
 	fresh.publish(at.Head)
+	c.damaged(damage)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	from := fresh.catalog
 	c.head, c.pools, c.numbers, c.requests = from.head, from.pools, from.numbers, from.requests
-	return damage, nil
+	return nil
 }
 
 func (c *catalog) catchUp(ctx context.Context) error {
 	for commit, err := range c.store.Commits(ctx, systemLog, c.head.Revision+1) {
 		if errors.Is(err, store.ErrCompacted) {
-			_, err := c.load(ctx)
-			return err
+			return c.load(ctx)
 		}
 		if err != nil {
 			return err

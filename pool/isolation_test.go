@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -34,6 +35,12 @@ func TestIsolation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	frozen := f.all()
+	var details []*pool.Detail
+	for _, x := range frozen {
+		details = append(details, f.get(x.ID))
+	}
+	before := written(frozen, details)
 	stop := make(chan struct{})
 	var readers, writers sync.WaitGroup
 	for range 3 {
@@ -69,6 +76,21 @@ func TestIsolation(t *testing.T) {
 	if wrong := f.Unsound(); wrong != "" {
 		t.Error(wrong)
 	}
+	if written(frozen, details) != before {
+		t.Error("what was read before is not what it was")
+	}
+}
+
+// written is all that was read, as text.
+func written(tasks []*task.Task, details []*pool.Detail) string {
+	var b strings.Builder
+	for i, x := range tasks {
+		fmt.Fprintf(&b, "%+v %+v\n%+v %v\n", *x, *x.Brief, *details[i].Task, details[i].Dependents)
+		for _, e := range details[i].Thread {
+			fmt.Fprintf(&b, "%+v\n", *e)
+		}
+	}
+	return b.String()
 }
 
 // isolated lists everything and checks that it agrees with itself.

@@ -69,11 +69,10 @@ func Open(ctx context.Context, cfg Config) (*Registry, error) {
 		cfg: cfg, writer: newWriter(cfg.Store), catalog: &catalog{store: cfg.Store, requests: newRequestLog()},
 		open: map[string]*entry{}, over: make(chan struct{}),
 	}
-	damage, err := r.catalog.load(ctx)
-	if err != nil {
+	r.catalog.damaged = func(damage []store.Damage) { r.report(systemLog, damage) }
+	if err := r.catalog.load(ctx); err != nil {
 		return nil, err
 	}
-	r.report(systemLog, damage)
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	r.writer.probe = r.probe
 	go r.writer.loop() //nolint:contextcheck // it outlives the call; Close ends it
