@@ -274,9 +274,13 @@ func TestFaults_unreadable(t *testing.T) {
 		if _, err := other.Create(t.Context(), pool.Request{Actor: "agent:a"}, task.Draft{Title: "elsewhere"}); err != nil {
 			t.Errorf("another pool: %v", err)
 		}
+		appends = s.Appends()
 		time.Sleep(10 * time.Second)
 		if r.Health() == nil {
 			t.Error("a pool can't be written, and health says nothing")
+		}
+		if n := s.Appends() - appends; n > 0 {
+			t.Errorf("%d commits of probes, of which none could help", n)
 		}
 		s.away.Store(nil)
 		time.Sleep(2 * time.Second)

@@ -49,21 +49,15 @@ func (p *Pool) List(ctx context.Context, actor string, q Query) (Page, error) {
 		return Page{}, err
 	}
 	page := Page{Cursor: snap.cursor}
-	var matched int64
-	enough := int64(q.Size) + 1
 	for n, err := range snap.matching(ctx, q.After, match) {
 		if err != nil {
 			return Page{}, err
 		}
-		matched++
-		if len(page.Tasks) < q.Size {
-			page.Tasks = append(page.Tasks, n.task)
-			continue
-		}
-		page.More = true
-		if matched >= enough {
+		if len(page.Tasks) == q.Size {
+			page.More = true
 			break
 		}
+		page.Tasks = append(page.Tasks, n.task)
 	}
 	if q.Count {
 		page.Total, page.Exact, err = snap.total(ctx, match)

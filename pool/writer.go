@@ -120,13 +120,23 @@ func (w *writer) loop() {
 		case j := <-w.queue:
 			w.held = append(w.held, j)
 		case <-ticker.C:
-			if w.health.failing() && w.probe != nil {
-				w.process([]*job{w.probe()})
+			if w.health.failing() {
+				w.tryAgain()
 			}
 		case <-w.stop:
 			w.drain()
 			return
 		}
+	}
+}
+
+// tryAgain looks whether a failing store is well again. A head that can't be
+// read says that it is not: a probe could not end that, and each would leave a
+// commit behind.
+func (w *writer) tryAgain() {
+	w.settleUnsure(context.Background())
+	if len(w.unsure) == 0 && w.probe != nil {
+		w.process([]*job{w.probe()})
 	}
 }
 
