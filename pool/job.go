@@ -81,6 +81,16 @@ func (r *running) add(l ledger, p *part, c *store.Commit) {
 	p.head = c.Head()
 }
 
+// pin makes the append depend also on the heads of ledgers that have nothing to
+// append: what was refused there was decided on them.
+func (r *running) pin() {
+	for l, p := range r.parts {
+		if p.batch < 0 {
+			r.batches = append(r.batches, store.Batch{Log: l.log(), After: p.head.Revision})
+		}
+	}
+}
+
 func (r *running) publish() {
 	for _, p := range r.parts {
 		if p.batch >= 0 {

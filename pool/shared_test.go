@@ -314,6 +314,93 @@ func TestShared_refusals(t *testing.T) {
 	}
 }
 
+// overtaken is a store that only tells what is appended when it is asked, and
+// where others may append just before an append.
+type overtaken struct {
+	silent
+	before func([]store.Batch)
+}
+
+func (s *overtaken) Append(ctx context.Context, batches []store.Batch) error {
+	if s.before != nil {
+		s.before(batches)
+	}
+	return s.silent.Append(ctx, batches)
+}
+
+// TestShared_refusalsBesideChanges: a refusal is decided on what is stored also
+// where it shares its batch with a change to another pool.
+func TestShared_refusalsBesideChanges(t *testing.T) {
+	kept := &overtaken{silent: silent{memory.New()}}
+	one, two := sides(t, kept, 1)[0], sides(t, kept.silent, 1)[0]
+	defer func() { one.Registry.Close(); two.Registry.Close(); _ = kept.Close() }()
+	var pools []*pool.Pool
+	for _, name := range []string{"first", "other"} {
+		if _, _, err := one.CreatePool(t.Context(), pool.Request{Actor: operator}, pool.Info{Name: name}); err != nil {
+			t.Fatal(err)
+		}
+		p, release, err := one.Acquire(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer release()
+		pools = append(pools, p)
+	}
+	set := func(p *pool.Pool, actor string, to task.Status) error {
+		_, err := p.Update(t.Context(), pool.Request{Actor: actor}, pool.Update{ID: "T-1", Patch: task.Patch{Status: &to}})
+		return err
+	}
+	create := func(p *pool.Pool) error {
+		_, err := p.Create(t.Context(), pool.Request{Actor: filer}, task.Draft{Title: "one"})
+		return err
+	}
+	if err := create(one.Pool); err != nil {
+		t.Fatal(err)
+	}
+	if err := set(one.Pool, worker, task.InProgress); err != nil {
+		t.Fatal(err)
+	}
+	begun, queued := make(chan struct{}), make(chan struct{})
+	together := false
+	kept.before = func(batches []store.Batch) {
+		switch batches[0].Log {
+		case "pool/first": // until the next two wait, which makes them one batch
+			close(begun)
+			<-queued
+		case "pool/other":
+			if !together {
+				together = true
+				if err := set(two.Pool, worker, task.Ready); err != nil {
+					t.Errorf("put back through the other registry: %v", err)
+				}
+			}
+		}
+	}
+	var work sync.WaitGroup
+	work.Go(func() {
+		if err := create(pools[0]); err != nil {
+			t.Error(err)
+		}
+	})
+	<-begun
+	work.Go(func() {
+		if err := set(one.Pool, stranger, task.InProgress); err != nil {
+			t.Errorf("refused although it had been put back: %v", err)
+		}
+	})
+	work.Go(func() {
+		if err := create(pools[1]); err != nil {
+			t.Error(err)
+		}
+	})
+	one.AwaitQueue(2)
+	close(queued)
+	work.Wait()
+	if !together {
+		t.Error("nothing was overtaken")
+	}
+}
+
 // TestShared_createPool: of many who create the same pools at once through two
 // registries, one each does; both know all of them afterwards.
 func TestShared_createPool(t *testing.T) {

@@ -213,6 +213,9 @@ func (w *writer) process(batch []*job) {
 			}
 			return
 		}
+		if w.store.Shared() {
+			run.pin()
+		}
 		err := w.store.Append(ctx, run.batches)
 		switch {
 		case err == nil:

@@ -115,7 +115,8 @@ type State struct {
 type Store interface {
 	// Append adds the batches, to several logs at once, all or nothing; it is
 	// durable when it returns nil. The commits of a batch must follow After
-	// without a gap, and a log may come once; see Check. Errors wrap
+	// without a gap, and a log may come once; see Check. A batch without commits
+	// appends nothing, but its log has to be at After all the same. Errors wrap
 	// ErrConflict, ErrNotApplied or ErrUnknown; any other error counts as
 	// ErrUnknown. A context that has ended by the time writing begins makes it
 	// ErrNotApplied; later it is not heeded.

@@ -110,6 +110,7 @@ func AppendSeveralLogs(t *testing.T, h Harness) {
 		{batch("a", commit(2, set(1, "wrong"))), batch("b", commit(2))},
 		{batch("b", commit(2)), batch("a", commit(2, set(1, "wrong")))},
 		{batch("new", commit(1)), batch("a", commit(1))},
+		{batch("b", commit(3)), {Log: "a"}},
 	} {
 		if err := s.Append(t.Context(), batches); !errors.Is(err, store.ErrConflict) {
 			t.Errorf("%v, want ErrConflict", err)
