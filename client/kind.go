@@ -10,22 +10,22 @@ import (
 type kind int
 
 const (
-	kindNone          kind = iota
-	kindInvalid            // fix the request
-	kindNotFound           // there is none, or it is not yours to see
-	kindHeld               // another has it: take another task
-	kindHoldLost           // stop working
-	kindRule               // the state forbids it
-	kindNotPermitted       // others may
-	kindVersion            // read again
-	kindReused             // take a new request_id
-	kindExists             // take another name
-	kindExpired            // start with a snapshot
-	kindQuota              // less, or later
-	kindUnavailable        // later
-	kindNotYet             // not in this version
-	kindAuthenticated      // bring another credential
-	kindInternal           // the server's log says more
+	kindNone            kind = iota
+	kindInvalid              // fix the request
+	kindNotFound             // there is none, or it is not yours to see
+	kindHeld                 // another has it: take another task
+	kindHoldLost             // stop working
+	kindRule                 // the state forbids it
+	kindNotPermitted         // others may
+	kindVersion              // read again
+	kindReused               // take a new request_id
+	kindExists               // take another name
+	kindExpired              // start with a snapshot
+	kindQuota                // less, or later
+	kindUnavailable          // later
+	kindNotYet               // not in this version
+	kindUnauthenticated      // bring another credential
+	kindInternal             // the server's log says more
 )
 
 // kinds tells the kind of each reason.
@@ -81,7 +81,7 @@ var kinds = map[taskpoolv1.ErrorReason]kind{
 	taskpoolv1.ErrorReason_ERROR_REASON_STORE_UNAVAILABLE:       kindUnavailable,
 	taskpoolv1.ErrorReason_ERROR_REASON_COMMIT_UNKNOWN:          kindUnavailable,
 	taskpoolv1.ErrorReason_ERROR_REASON_NOT_AVAILABLE_YET:       kindNotYet,
-	taskpoolv1.ErrorReason_ERROR_REASON_UNAUTHENTICATED:         kindAuthenticated,
+	taskpoolv1.ErrorReason_ERROR_REASON_UNAUTHENTICATED:         kindUnauthenticated,
 	taskpoolv1.ErrorReason_ERROR_REASON_INTERNAL:                kindInternal,
 }
 
@@ -95,7 +95,7 @@ var newer = map[codes.Code]kind{
 	codes.ResourceExhausted:  kindQuota,
 	codes.Unavailable:        kindUnavailable,
 	codes.Unimplemented:      kindNotYet,
-	codes.Unauthenticated:    kindAuthenticated,
+	codes.Unauthenticated:    kindUnauthenticated,
 	codes.Internal:           kindInternal,
 }
 
