@@ -75,6 +75,10 @@ func (a *app) unanswered(err error) error {
 	case codes.Unavailable:
 		sentence = fmt.Sprintf("no server answers at %s (%s); start one with \"taskpool serve\", or name another with --addr or TASKPOOL_ADDR", addr, reach(s.Message()))
 	case codes.DeadlineExceeded:
+		if !a.sent.Load() { // the attempts to connect took all the time
+			sentence = fmt.Sprintf("no server answers at %s within %s; start one with \"taskpool serve\", or name another with --addr or TASKPOOL_ADDR", addr, a.global.timeout)
+			break
+		}
 		sentence = fmt.Sprintf("no answer from %s within %s; look whether the server is well, or wait longer with --timeout", addr, a.global.timeout)
 	case codes.Canceled:
 		sentence = "interrupted"

@@ -103,6 +103,10 @@ func TestNoServer(t *testing.T) {
 	want := "taskpool: no server answers at 127.0.0.1:1 (connection refused); start one with \"taskpool serve\", or name another with --addr or TASKPOOL_ADDR\n"
 	s.run(t, "task", "list").want(t, exitRefused, "", want)
 	s.run(t, "task", "create", "--title", "x").want(t, exitRefused, "", want) // certain that nothing happened
+	// Not even time for all attempts to connect.
+	want = "taskpool: no server answers at 127.0.0.1:1 within 20ms; start one with \"taskpool serve\", or name another with --addr or TASKPOOL_ADDR\n"
+	s.run(t, "task", "list", "--timeout", "20ms").want(t, exitRefused, "", want)
+	s.run(t, "task", "create", "--title", "x", "--timeout", "20ms").want(t, exitRefused, "", want)
 }
 
 func TestAnotherServer(t *testing.T) {
