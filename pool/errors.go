@@ -200,6 +200,8 @@ func (e *QuotaError) Error() string { return e.Message }
 // UnavailableError says: the service can't do it now.
 type UnavailableError struct {
 	Reason Reason
+	// Unread says: the store can't be read either.
+	Unread bool
 	// Cause is for the log, never for the caller.
 	Cause error
 }
@@ -210,6 +212,9 @@ func (e *UnavailableError) Error() string {
 		return "whether this was stored is not known; repeat it with the same request_id"
 	case ReasonDraining:
 		return "the server is shutting down; connect again"
+	}
+	if e.Unread {
+		return "the store can't be read now; nothing was changed; an operator should look at the server's disk and log"
 	}
 	return "the store takes no changes now (reads go on); nothing was changed; an operator should look at the server's disk and log"
 }

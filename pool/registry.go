@@ -178,7 +178,7 @@ func (r *Registry) openEntry(e *entry, info Info) {
 		if r.ctx.Err() != nil {
 			err = &UnavailableError{Reason: ReasonDraining}
 		} else if !errors.As(err, new(*UnavailableError)) {
-			err = &UnavailableError{Reason: ReasonStoreUnavailable, Cause: err}
+			err = &UnavailableError{Reason: ReasonStoreUnavailable, Unread: true, Cause: err}
 		}
 		e.err = err // read only after ready
 		return

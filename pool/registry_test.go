@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -72,8 +73,12 @@ func TestRegistry_openFails(t *testing.T) {
 	s := &fickle{Store: memory.New()}
 	r := registryOn(t, s)
 	s.loads.Store(1)
-	if _, _, err := r.Acquire(t.Context(), ""); !unavailable(err, pool.ReasonStoreUnavailable) || !errors.Is(err, errAway) {
+	_, _, err := r.Acquire(t.Context(), "")
+	if !unavailable(err, pool.ReasonStoreUnavailable) || !errors.Is(err, errAway) {
 		t.Errorf("got %v", err)
+	}
+	if err != nil && !strings.HasPrefix(err.Error(), "the store can't be read now") {
+		t.Errorf("it says %q, and no read goes on", err)
 	}
 	if r.OpenPools() != 0 {
 		t.Error("it counts as open")
