@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"runtime/debug"
 	"slices"
 
 	"github.com/taskpool-dev/taskpool/pool/dag"
@@ -39,7 +40,14 @@ const maxMark = 1 << 53
 // load reads the state of a log at its head, and what of it is damaged: rows
 // that can't be read, which are set aside, and tasks that do not agree with the
 // others. The state is of what is left.
-func load(ctx context.Context, s store.Store, log string, codec Codec) (*state, []store.Damage, error) {
+func load(ctx context.Context, s store.Store, log string, codec Codec) (_ *state, _ []store.Damage, err error) {
+	defer func() {
+		// One pool whose records are odd beyond all checks must not end the
+		// others' process.
+		if p := recover(); p != nil {
+			err = fmt.Errorf("loading %s panicked: %v\n%s", log, p, debug.Stack())
+		}
+	}()
 	l := &loading{
 		state: newState(), codec: codec,
 		tasks: map[int64]*node{}, threads: map[int64][]*task.Event{}, claims: map[int64]claimRecord{},
