@@ -44,8 +44,9 @@ func (p *Pool) Delete(ctx context.Context, r Request, id string, expectedVersion
 }
 
 // Clear takes every task of the pool out and begins a new epoch, so that every
-// cursor of before is expired. Only the operator may, and has to repeat the
-// pool's name. Keys go on counting.
+// cursor of before is expired, and every request_id of before is forgotten with
+// what it made. Only the operator may, and has to repeat the pool's name. Keys
+// go on counting.
 func (p *Pool) Clear(ctx context.Context, r Request, confirm string) (Result, error) {
 	if r.Actor != task.Operator {
 		return Result{}, notOperator("clear a pool")

@@ -24,6 +24,8 @@ type Config struct {
 	Logger *slog.Logger
 	// IdleAfter is when an unused pool is closed; 0: [DefaultIdleAfter].
 	IdleAfter time.Duration
+	// Retain is how many revisions of history are kept; 0: [DefaultRetain].
+	Retain int64
 }
 
 // Registry opens pools on first use, closes idle ones, and owns the one writer
@@ -62,6 +64,9 @@ func Open(ctx context.Context, cfg Config) (*Registry, error) {
 	if cfg.IdleAfter == 0 {
 		cfg.IdleAfter = DefaultIdleAfter
 	}
+	if cfg.Retain == 0 {
+		cfg.Retain = DefaultRetain
+	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -77,6 +82,7 @@ func Open(ctx context.Context, cfg Config) (*Registry, error) {
 	r.writer.probe = r.probe
 	go r.writer.loop() //nolint:contextcheck // it outlives the call; Close ends it
 	r.work.Go(r.closeIdle)
+	r.work.Go(r.retain)
 	if cfg.Store.Shared() {
 		r.work.Go(func() { r.follow(r.ctx, r.catalog, r.catalog.heads) })
 	}
