@@ -12,7 +12,12 @@ func (c *updating) move() error {
 	if c.patch.Status == nil {
 		return nil
 	}
-	c.derive(c.id) // a dependency or not_before may have changed just before
+	if slices.Contains(c.unsettled, c.id) {
+		// This update changed a dependency or not_before just before. Time alone
+		// opens a task in the pool's own revision only: until then it is pending
+		// for every reader, and so it is here.
+		c.derive(c.id)
+	}
 	to, t := *c.patch.Status, c.task()
 	switch {
 	case to == t.Status:
@@ -76,6 +81,9 @@ func (c *updating) findMove(t *task.Task, to task.Status) (task.Move, error) {
 
 // inTheWay names what keeps a task from being started or closed.
 func (c *updating) inTheWay(t *task.Task) error {
+	if len(t.Unfinished) == 0 && !c.now.Before(t.NotBefore) {
+		return c.refuse(ReasonMoveNotAllowed, "status: %s waited until %s and is about to become ready; claim it once it is listed as claimable", t.Key(), stamp(t.NotBefore))
+	}
 	if len(t.Unfinished) == 0 {
 		return c.refuse(ReasonMoveNotAllowed, "status: %s waits until %s; change not_before to start it sooner", t.Key(), stamp(t.NotBefore))
 	}

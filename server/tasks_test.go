@@ -325,3 +325,32 @@ func TestCreateTasks_replayOfGrown(t *testing.T) {
 		t.Errorf("%d tasks on %d pages", n, pages)
 	}
 }
+
+// A plan of 5,000 tasks goes in by one call, and is listed whole in pages.
+func TestCreateTasks_fiveThousand(t *testing.T) {
+	f := start(t)
+	req := &taskpoolv1.CreateTasksRequest{}
+	for range 5000 {
+		req.Tasks = append(req.Tasks, &taskpoolv1.NewTask{Title: "a", Body: strings.Repeat("x", 1000)})
+	}
+	made, err := f.tasks.CreateTasks(f.ctx(), req)
+	if err != nil || len(made.GetTasks()) != 5000 {
+		t.Fatalf("%d tasks, %v", len(made.GetTasks()), err)
+	}
+	list, seen := &taskpoolv1.ReadTaskRequest{PageSize: 1000, IncludeTotal: true}, map[string]bool{}
+	for {
+		page := f.list(list)
+		if page.GetTotalMatches() != 5000 || !page.GetTotalIsExact() {
+			t.Fatalf("a total of %d", page.GetTotalMatches())
+		}
+		for _, one := range page.GetTasks() {
+			seen[one.GetId()] = true
+		}
+		if list.PageToken = page.GetNextPageToken(); list.GetPageToken() == "" {
+			break
+		}
+	}
+	if len(seen) != 5000 {
+		t.Errorf("%d tasks are listed", len(seen))
+	}
+}
