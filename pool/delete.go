@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/taskpool-dev/taskpool/pool/store"
 	"github.com/taskpool-dev/taskpool/pool/task"
 )
 
@@ -55,36 +54,7 @@ func (p *Pool) Clear(ctx context.Context, r Request, confirm string) (Result, er
 		return Result{}, &RuleError{Reason: ReasonConfirmation, Message: fmt.Sprintf(
 			"confirm_name: is %q; repeat the pool's name, %q, to clear it of all its tasks", confirm, p.name)}
 	}
-	var out Result
-	j := &job{ctx: ctx, ledger: p, alone: true}
-	j.run = func(o overlay, revision int64, now time.Time) (*store.Commit, error) {
-		batch := o.(*poolOverlay)
-		out = Result{}
-		key := requestKey{r.Actor, "ClearPool", r.ID}
-		if old := batch.layer.request(key); r.ID != "" && old != nil && old.current(now) {
-			return nil, p.replay(batch.layer, old, r, &out)
-		}
-		fresh := newState()
-		fresh.marks = marks{number: p.state.number, event: p.state.event}
-		tx := newTx(p, newLayer(fresh, fresh.marks), r.Actor, revision, now)
-		tx.published = fresh
-		tx.epoch = newEpoch()
-		if r.ID != "" {
-			tx.asked = &request{key: key, digest: r.Digest}
-		}
-		commit, err := tx.seal()
-		if err != nil {
-			return nil, err
-		}
-		commit.Reset = true
-		batch.fresh, batch.layer = fresh, tx.layer
-		out.Cursor = p.cursorIn(&layer{epoch: tx.epoch, last: store.Head{Revision: revision, Nonce: tx.nonce}}, revision)
-		return commit, nil
-	}
-	if err := p.writer.do(j); err != nil {
-		return Result{}, err
-	}
-	return out, nil
+	return p.replace(ctx, "ClearPool", r, nil, func(time.Time) (*replacement, error) { return &replacement{}, nil })
 }
 
 // newEpoch is a name that no other history has.

@@ -188,3 +188,18 @@ func (p *Pool) AwaitRevision(revision int64) {
 		runtime.Gosched()
 	}
 }
+
+// Content is a replacement, for tests.
+type Content struct {
+	Tasks                           []*task.Task
+	Threads                         map[string][]*task.Event
+	LastNumber, LastEvent, Revision int64
+}
+
+// Replace replaces the pool's content, unless refused says why not.
+func (p *Pool) Replace(ctx context.Context, r Request, refused error, content func() Content) (Result, error) {
+	return p.replace(ctx, "Replace", r, func(*state) error { return refused }, func(time.Time) (*replacement, error) {
+		c := content()
+		return &replacement{tasks: c.Tasks, threads: c.Threads, lastNumber: c.LastNumber, lastEvent: c.LastEvent, revision: c.Revision}, nil
+	})
+}

@@ -27,6 +27,13 @@ type loading struct {
 	cycle []string
 }
 
+func newLoading(codec Codec) *loading {
+	return &loading{
+		state: newState(), codec: codec,
+		tasks: map[int64]*node{}, threads: map[int64][]*task.Event{}, claims: map[int64]claimRecord{},
+	}
+}
+
 // unreadable is a record that the engine kept well but that means nothing.
 type unreadable struct {
 	key store.Key
@@ -48,10 +55,7 @@ func load(ctx context.Context, s store.Store, log string, codec Codec) (_ *state
 			err = fmt.Errorf("loading %s panicked: %v\n%s", log, p, debug.Stack())
 		}
 	}()
-	l := &loading{
-		state: newState(), codec: codec,
-		tasks: map[int64]*node{}, threads: map[int64][]*task.Event{}, claims: map[int64]claimRecord{},
-	}
+	l := newLoading(codec)
 	at, err := s.Load(ctx, log, func(key store.Key, value []byte) error {
 		l.mark(key)
 		if err := l.record(key, value); err != nil {

@@ -21,12 +21,7 @@ func (p *Pool) catchUp(ctx context.Context) error {
 			return err
 		}
 		o := p.begin().(*poolOverlay)
-		if c.Reset {
-			o.fresh = newState()
-			o.fresh.marks = p.state.marks
-			o.layer = newLayer(o.fresh, o.fresh.marks)
-		}
-		if err := o.layer.replay(c, p.codec); err != nil {
+		if err := o.replay(c, p.codec); err != nil {
 			return fmt.Errorf("pool %s: revision %d: %w", p.name, c.Revision, err)
 		}
 		if !c.Reset && o.layer.epoch != "" && p.state.epoch != "" {
@@ -34,6 +29,29 @@ func (p *Pool) catchUp(ctx context.Context) error {
 		}
 		o.publish(c.Head())
 	}
+	return nil
+}
+
+// replay takes in a commit. One that begins the log anew has all that there is
+// from then on, so its facts are loaded as records are.
+func (o *poolOverlay) replay(c store.Commit, codec Codec) error {
+	if !c.Reset {
+		return o.layer.replay(c, codec)
+	}
+	l := newLoading(codec)
+	l.state.number, l.state.event = o.layer.number, o.layer.event
+	for _, f := range c.Facts {
+		if f.Gone {
+			continue
+		}
+		l.mark(f.Key)
+		if err := l.record(f.Key, f.Value); err != nil {
+			return err
+		}
+	}
+	l.assemble()
+	o.fresh, o.layer = l.state, newLayer(l.state, l.state.marks)
+	o.layer.epoch = l.state.epoch
 	return nil
 }
 

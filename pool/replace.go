@@ -1,0 +1,193 @@
+package pool
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/taskpool-dev/taskpool/pool/feed"
+	"github.com/taskpool-dev/taskpool/pool/store"
+	"github.com/taskpool-dev/taskpool/pool/task"
+)
+
+// maxReplaceBytes of facts are appended in one commit that replaces a pool.
+const maxReplaceBytes = 256 << 20
+
+// replacement is a pool's whole content on its way in. It was checked before:
+// ids are unique, and so are numbers and event ids that are set; dependencies
+// and parents are among the tasks and make no cycle; who is in progress has a
+// holder, and nobody else has.
+//
+// What follows from the rest is derived whatever the tasks say: Unfinished,
+// Depth, the counts, and which open tasks are pending and which are ready. Where
+// not_before alone decides, what the task says is kept: the pool opens it when it
+// has come.
+type replacement struct {
+	// tasks are in creation order. One with the Number 0 gets the next, one with
+	// the Revision 0 that of the commit, and its time and the Version 1 where it
+	// has none.
+	tasks []*task.Task
+	// threads are the events of each task, by its id, oldest first. One with the
+	// ID 0 gets the next.
+	threads map[string][]*task.Event
+	// lastNumber and lastEvent were given out, to whomever: what is new comes
+	// after them.
+	lastNumber, lastEvent int64
+	// revision is one that the commit must be above.
+	revision int64
+}
+
+// replace makes the pool what content says, at once and in a new epoch, by one
+// commit that is not held to a revision's limits, but to what a store appends.
+// Every hold gets a fresh token. Every cursor of before is expired, and every
+// request_id of before is forgotten, but this one is kept.
+//
+// allowed refuses by the state that there is; nil allows always. It and content
+// run in the writer, maybe more than once; what content returns is not changed.
+func (p *Pool) replace(ctx context.Context, method string, r Request, allowed func(*state) error, content func(now time.Time) (*replacement, error)) (Result, error) {
+	var out Result
+	j := &job{ctx: ctx, ledger: p, alone: true}
+	j.run = func(o overlay, revision int64, now time.Time) (*store.Commit, error) {
+		batch := o.(*poolOverlay)
+		out = Result{}
+		key := requestKey{r.Actor, method, r.ID}
+		if old := batch.layer.request(key); r.ID != "" && old != nil && old.current(now) {
+			return nil, p.replay(batch.layer, old, r, &out)
+		}
+		if allowed != nil {
+			if err := allowed(p.state); err != nil {
+				return nil, err
+			}
+		}
+		c, err := content(now)
+		if err != nil {
+			return nil, err
+		}
+		fresh, err := c.state(p.state.marks, revision, now)
+		if err != nil {
+			return nil, err
+		}
+		tx := newTx(p, newLayer(fresh, fresh.marks), r.Actor, revision, now)
+		tx.published, tx.epoch = fresh, newEpoch()
+		if r.ID != "" {
+			tx.asked = &request{key: key, digest: r.Digest}
+		}
+		commit, err := tx.sealWhole()
+		if err != nil {
+			return nil, err
+		}
+		batch.fresh, batch.layer = fresh, tx.layer
+		out.Cursor = feed.Cursor{Epoch: tx.epoch, Revision: revision, Nonce: tx.nonce}
+		return commit, nil
+	}
+	if err := p.writer.do(j); err != nil {
+		return Result{}, err
+	}
+	return out, nil
+}
+
+// sealWhole is seal for a commit that begins the log anew with all that the
+// published state holds.
+func (tx *tx) sealWhole() (*store.Commit, error) {
+	var facts []store.Fact
+	var err error
+	size := 0
+	tx.published.table.Scan(func(number int64, n *node) bool {
+		var more []store.Fact
+		c := &change{number: number, events: n.thread, claim: n.token != "" || n.task.AssignedByClaim}
+		if more, err = tx.factsOf(n.task.ID, c); err != nil {
+			return false
+		}
+		for _, f := range more {
+			size += len(f.Value)
+		}
+		if size > maxReplaceBytes {
+			err = &QuotaError{Reason: ReasonRevisionTooLarge, Message: fmt.Sprintf(
+				"this is too large: one revision replaces a pool by at most %d MiB; bring it in by parts, by merging", maxReplaceBytes>>20)}
+			return false
+		}
+		facts = append(facts, more...)
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	commit, err := tx.seal()
+	if err != nil {
+		return nil, err
+	}
+	commit.Reset, commit.Facts = true, append(facts, commit.Facts...)
+	return commit, nil
+}
+
+// state is the content as a state of its own, nothing of which others can see.
+func (c *replacement) state(before marks, revision int64, now time.Time) (*state, error) {
+	l := newLoading(nil) // there is nothing to decode
+	s := l.state
+	s.number, s.event = max(before.number, c.lastNumber), max(before.event, c.lastEvent)
+	for _, t := range c.tasks {
+		s.number = max(s.number, t.Number)
+		for _, e := range c.threads[t.ID] {
+			s.event = max(s.event, e.ID)
+		}
+	}
+	tasks := make([]*task.Task, len(c.tasks))
+	for i, t := range c.tasks {
+		t = t.Clone()
+		t.Dependencies = slices.Clone(t.Dependencies)
+		if t.Number == 0 {
+			s.number++
+			t.Number = s.number
+		}
+		if t.Revision == 0 {
+			t.Revision, t.UpdatedAt, t.Version = revision, now, max(t.Version, 1)
+		}
+		tasks[i] = t
+		l.tasks[t.Number] = &node{task: t}
+		l.threads[t.Number] = s.withIDs(c.threads[t.ID])
+		claim := claimRecord{AssignedByClaim: t.AssignedByClaim}
+		if t.Holder != "" {
+			claim.Token = uuid.NewString()
+		}
+		l.claims[t.Number] = claim
+	}
+	derive(tasks, c.threads)
+	l.assemble()
+	return s, l.contradiction()
+}
+
+// withIDs gives the events in a slice of their own, those without an id with the
+// next.
+func (s *state) withIDs(events []*task.Event) []*task.Event {
+	events = slices.Clone(events)
+	for i, e := range events {
+		if e.ID == 0 {
+			s.event++
+			numbered := *e
+			numbered.ID = s.event
+			events[i] = &numbered
+		}
+	}
+	return events
+}
+
+// contradiction is an error where what was brought in does not hold together,
+// which whoever checked it should have found. Nothing of it gets into the store.
+func (l *loading) contradiction() (err error) {
+	if l.cycle != nil {
+		return fmt.Errorf("the new content has a cycle: %v", keys(l.state, l.cycle))
+	}
+	if got, want := l.state.table.Len(), len(l.tasks); got != want {
+		return fmt.Errorf("the new content has %d tasks of %d", got, want)
+	}
+	l.state.table.Scan(func(_ int64, n *node) bool {
+		if why := l.state.unsound(n); why != "" {
+			err = fmt.Errorf("%s of the new content: %s", n.task.Key(), why)
+		}
+		return err == nil
+	})
+	return err
+}
