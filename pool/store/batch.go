@@ -3,9 +3,9 @@ package store
 import "fmt"
 
 // Check says whether batches are well formed: every one names a log, no log
-// comes twice, and the revisions follow After without a gap. The error wraps
-// ErrNotApplied: it is the caller's mistake, and engines ask before they touch
-// anything.
+// comes twice, the revisions follow After without a gap, and no fact that is
+// Past is Gone or Expires. The error wraps ErrNotApplied: it is the caller's
+// mistake, and engines ask before they touch anything.
 func Check(batches []Batch) error {
 	for i, b := range batches {
 		if b.Log == "" {
@@ -18,11 +18,24 @@ func Check(batches []Batch) error {
 			if want := b.After + int64(j) + 1; c.Revision != want {
 				return fmt.Errorf("%w: log %s: revision %d where %d should follow", ErrNotApplied, b.Log, c.Revision, want)
 			}
+			if err := checkFacts(c.Facts); err != nil {
+				return fmt.Errorf("%w: log %s: revision %d: %w", ErrNotApplied, b.Log, c.Revision, err)
+			}
 		}
 		for _, other := range batches[:i] {
 			if other.Log == b.Log {
 				return fmt.Errorf("%w: log %s is in two batches", ErrNotApplied, b.Log)
 			}
+		}
+	}
+	return nil
+}
+
+// checkFacts refuses what has no binary form.
+func checkFacts(facts []Fact) error {
+	for i := range facts {
+		if f := &facts[i]; f.Past && (f.Gone || !f.Expires.IsZero()) {
+			return fmt.Errorf("fact %d is past, and gone or expiring: a past fact is no record that could be", i)
 		}
 	}
 	return nil

@@ -29,6 +29,7 @@ const (
 	flagReset   = 1 << 0 // of a commit
 	flagGone    = 1 << 0 // of a fact: no value follows
 	flagExpires = 1 << 1 // of a fact: a time follows
+	flagPast    = 1 << 2 // of a fact, alone: it is for history only
 
 	// The least a commit and a fact take. They bound what a decoder allocates
 	// by the bytes it was given, whatever count those claim.
@@ -50,7 +51,8 @@ func Checksum(parts ...[]byte) uint32 {
 
 // EncodeCommits appends the binary form of commits to dst and returns it. It
 // keeps nothing of commits. Times lose their location, nothing else; the value
-// of a fact that is Gone is not written.
+// of a fact that is Gone is not written. The facts must be such as Check allows,
+// or DecodeCommits refuses the bytes.
 func EncodeCommits(dst []byte, commits []Commit) []byte {
 	start := len(dst)
 	dst = append(dst, encodeVersion, 0, 0, 0, 0)
@@ -87,6 +89,9 @@ func appendFact(dst []byte, f *Fact) []byte {
 	}
 	if !f.Expires.IsZero() {
 		flags |= flagExpires
+	}
+	if f.Past {
+		flags |= flagPast
 	}
 	dst = append(dst, flags, f.Key.Kind)
 	dst = binary.AppendVarint(dst, f.Key.ID)

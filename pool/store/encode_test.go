@@ -19,6 +19,8 @@ func sampleCommits() []Commit {
 			{Key: Key{Kind: 255, ID: math.MinInt64, Sub: math.MaxInt64}, Gone: true},
 			{Key: Key{Kind: 2, ID: -1}, Expires: at.Add(24 * time.Hour)},
 			{Key: Key{Kind: 2, ID: -2}, Gone: true, Expires: time.Unix(-5, 999_999_999).UTC()},
+			{Key: Key{Kind: 1, ID: 12, Sub: 3}, Past: true, Value: []byte("an event")},
+			{Key: Key{Kind: 9}, Past: true},
 		}},
 		{Revision: math.MaxInt64, At: time.Time{}, Facts: []Fact{{Value: bytes.Repeat([]byte("x"), 70_000)}}},
 	}

@@ -117,8 +117,11 @@ func (r *reader) commit() Commit {
 }
 
 func (r *reader) fact() Fact {
-	flags := r.flags(flagGone | flagExpires)
-	f := Fact{Gone: flags&flagGone != 0}
+	flags := r.flags(flagGone | flagExpires | flagPast)
+	if flags&flagPast != 0 && flags != flagPast {
+		r.fail()
+	}
+	f := Fact{Gone: flags&flagGone != 0, Past: flags&flagPast != 0}
 	f.Key = Key{Kind: r.byte(), ID: r.varint(), Sub: r.varint()}
 	if flags&flagExpires != 0 {
 		f.Expires = r.time()

@@ -3,8 +3,8 @@
 // A store holds logs; a log is one append-only sequence of commits, numbered by
 // revision. A commit is facts, never commands: each fact says what a record has
 // become, or that it is gone. So an engine can keep the state of a log without
-// knowing what is in it (the last fact of a key wins), and replay validates
-// nothing and reads no clock.
+// knowing what is in it (the last fact of a key wins, but for those that are Past),
+// and replay validates nothing and reads no clock.
 //
 // Every engine runs the suite in storetest.
 package store
@@ -60,6 +60,10 @@ type Fact struct {
 	Value []byte
 	// Gone: the record is no more; Value is empty.
 	Gone bool
+	// Past: the fact is told to those who read history alone; it is no record.
+	// Load never yields it, and it neither makes, changes nor ends the record of
+	// its key. It is never Gone and never Expires; see Check.
+	Past bool
 	// Expires, when not zero, lets an engine forget the record from then on. It
 	// may be yielded for longer.
 	Expires time.Time

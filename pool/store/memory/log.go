@@ -49,6 +49,9 @@ func (l *logState) append(commits []store.Commit, now time.Time) {
 }
 
 func (l *logState) apply(f store.Fact) {
+	if f.Past {
+		return
+	}
 	if f.Gone {
 		delete(l.records, f.Key)
 		return

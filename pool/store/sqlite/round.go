@@ -165,7 +165,9 @@ func (m *merge) add(log int64, commits []store.Commit) {
 			clear(l.facts)
 		}
 		for _, f := range c.Facts {
-			l.facts[f.Key] = f
+			if !f.Past {
+				l.facts[f.Key] = f
+			}
 		}
 	}
 }

@@ -70,12 +70,16 @@ func AppendConflict(t *testing.T, h Harness) {
 // AppendMalformed: batches that can't be are refused as not applied.
 func AppendMalformed(t *testing.T, h Harness) {
 	s := h.open(t)
+	pastGone, pastExpires := past(1, ""), past(1, "past")
+	pastGone.Gone, pastExpires.Expires = true, epoch
 	for name, batches := range map[string][]store.Batch{
-		"a gap":          {batch("a", commit(1), commit(3))},
-		"not after":      {{Log: "a", After: 0, Commits: []store.Commit{commit(2)}}},
-		"the log twice":  {batch("a", commit(1)), batch("a", commit(2))},
-		"no log":         {batch("", commit(1))},
-		"before nothing": {{Log: "a", After: -1, Commits: []store.Commit{commit(0)}}},
+		"past and gone":    {batch("a", commit(1, set(1, "one"), pastGone))},
+		"past and expires": {batch("a", commit(1), commit(2, pastExpires))},
+		"a gap":            {batch("a", commit(1), commit(3))},
+		"not after":        {{Log: "a", After: 0, Commits: []store.Commit{commit(2)}}},
+		"the log twice":    {batch("a", commit(1)), batch("a", commit(2))},
+		"no log":           {batch("", commit(1))},
+		"before nothing":   {{Log: "a", After: -1, Commits: []store.Commit{commit(0)}}},
 	} {
 		if err := s.Append(t.Context(), batches); !errors.Is(err, store.ErrNotApplied) {
 			t.Errorf("%s: %v, want ErrNotApplied", name, err)

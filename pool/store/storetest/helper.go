@@ -45,6 +45,11 @@ func set(id int64, value string) store.Fact {
 	return store.Fact{Key: key(id), Value: []byte(value)}
 }
 
+// past is a fact about key id that is for history only.
+func past(id int64, value string) store.Fact {
+	return store.Fact{Key: key(id), Value: []byte(value), Past: true}
+}
+
 func gone(id int64) store.Fact { return store.Fact{Key: key(id), Gone: true} }
 
 func commit(revision int64, facts ...store.Fact) store.Commit {
@@ -156,7 +161,7 @@ func sameCommit(a, b store.Commit) bool {
 	}
 	for i, f := range a.Facts {
 		g := b.Facts[i]
-		if f.Key != g.Key || f.Gone != g.Gone || !f.Expires.Equal(g.Expires) || !bytes.Equal(f.Value, g.Value) {
+		if f.Key != g.Key || f.Gone != g.Gone || f.Past != g.Past || !f.Expires.Equal(g.Expires) || !bytes.Equal(f.Value, g.Value) {
 			return false
 		}
 	}

@@ -93,10 +93,13 @@ func (m *model) next(log string, rnd *rand.Rand) store.Batch {
 		}
 		for range rnd.IntN(8) {
 			f := set(rnd.Int64N(40), fmt.Sprint(c.Revision, " ", rnd.IntN(1000)))
-			if rnd.IntN(4) == 0 {
+			switch rnd.IntN(8) {
+			case 0, 1:
 				f = gone(f.Key.ID)
 				delete(m.records, f.Key)
-			} else {
+			case 2:
+				f.Past = true
+			default:
 				m.records[f.Key] = string(f.Value)
 			}
 			c.Facts = append(c.Facts, f)

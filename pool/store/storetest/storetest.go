@@ -41,6 +41,7 @@ func Run(t *testing.T, open func(t testing.TB) Harness) {
 		{"LoadOneHead", LoadOneHead},
 		{"Reset", Reset},
 		{"Expires", Expires},
+		{"Past", Past},
 		{"Commits", Commits},
 		{"CommitsExact", CommitsExact},
 		{"Reentrant", Reentrant},
