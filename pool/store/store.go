@@ -22,7 +22,8 @@ var (
 	// ErrConflict: the head of a log is not the one the append named. Nothing
 	// was appended, to any log. Catch up with Commits and run again.
 	ErrConflict = errors.New("store: the log has moved on")
-	// ErrCompacted: commits that were asked for have been trimmed away.
+	// ErrCompacted: commits that were asked for are gone: trimmed away, or lost
+	// to damage. It comes as a *CompactedError.
 	ErrCompacted = errors.New("store: history before this revision is gone")
 	// ErrNotApplied: the append certainly did not happen and may be tried again
 	// later: the disk is full or read-only, or the store is busy or closed.
@@ -43,6 +44,24 @@ type LockedError struct {
 func (e *LockedError) Error() string {
 	return fmt.Sprintf("%s is already served by %s; stop it first, or choose another --data directory", e.Dir, e.Owner)
 }
+
+// CompactedError says from where a log can still be read, to one who asked for
+// commits before that, or who came to commits that are gone. It is ErrCompacted.
+type CompactedError struct {
+	Log string
+	// From is the revision that was to be yielded next.
+	From int64
+	// Oldest is the first revision that Commits could yield at that moment; one
+	// beyond the head if there was none. It is above From.
+	Oldest int64
+}
+
+func (e *CompactedError) Error() string {
+	return fmt.Sprintf("%v: revision %d of %s was asked for, the oldest kept is %d", ErrCompacted, e.From, e.Log, e.Oldest)
+}
+
+// Unwrap returns ErrCompacted.
+func (e *CompactedError) Unwrap() error { return ErrCompacted }
 
 // Key names a record within a log. Engines order and compare it as three
 // integers and know nothing of its meaning.
@@ -134,8 +153,10 @@ type Store interface {
 	// is an error.
 	Head(ctx context.Context, log string) (Head, error)
 	// Commits yields the commits from revision from (inclusive) to the head at
-	// the time iteration begins, in order; ErrCompacted when from is before the
-	// oldest kept. From beyond the head yields nothing.
+	// the time iteration begins, in order and without a gap; a *CompactedError
+	// when from is before the oldest kept, or when a commit on the way is gone by
+	// the time it is reached, which one that is found damaged then is. From beyond
+	// the head yields nothing.
 	Commits(ctx context.Context, log string, from int64) iter.Seq2[Commit, error]
 	// Follow is Commits that goes on: at the head it waits for what is appended
 	// next, by anyone, until ctx ends, whose error is yielded last.

@@ -79,6 +79,6 @@ func (s *Store) read(ctx context.Context, log string, from int64) ([]store.Commi
 		return nil, nil, store.ErrClosed
 	}
 	l := s.logLocked(log)
-	commits, err := l.from(max(from, 1))
+	commits, err := l.from(log, max(from, 1))
 	return commits, l.grown, err
 }

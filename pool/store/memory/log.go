@@ -105,13 +105,13 @@ func (l *logState) oldest() int64 {
 }
 
 // from lists the commits from revision rev (at least 1) to the head.
-func (l *logState) from(rev int64) ([]store.Commit, error) {
+func (l *logState) from(log string, rev int64) ([]store.Commit, error) {
 	if rev > l.head.Revision {
 		return nil, nil
 	}
 	oldest := l.oldest()
 	if rev < oldest {
-		return nil, fmt.Errorf("%w: revision %d was asked for, the oldest kept is %d", store.ErrCompacted, rev, oldest)
+		return nil, &store.CompactedError{Log: log, From: rev, Oldest: oldest}
 	}
 	return l.commits[rev-oldest:], nil
 }

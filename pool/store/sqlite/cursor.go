@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/taskpool-dev/taskpool/pool/store"
 )
@@ -79,7 +78,7 @@ func (c *cursor) rows(end int64) (logState, []rowRef, error) {
 	defer c.s.mu.RUnlock()
 	l := *c.s.index.logs[c.log]
 	if oldest := l.oldest(); c.next < oldest {
-		return l, nil, fmt.Errorf("%w: revision %d of %s was asked for, the oldest kept is %d", store.ErrCompacted, c.next, c.log, oldest)
+		return l, nil, &store.CompactedError{Log: c.log, From: c.next, Oldest: oldest}
 	}
 	rows := l.rows[l.search(c.next):]
 	n := 0

@@ -196,33 +196,6 @@ func TestDamage_whileFull(t *testing.T) {
 	}
 }
 
-// History that can't be read ends there: Commits says that it is gone.
-func TestDamage_metByCommits(t *testing.T) {
-	t.Parallel()
-	dir := data(t, 10, true)
-	alter(t, dir, "UPDATE journal SET payload = x'00' WHERE seq = 9")
-	s := mustOpen(t, dir, never)
-	for range 2 {
-		next := int64(1)
-		var err error
-		for c, e := range s.Commits(t.Context(), "a", next) {
-			if err = e; err == nil {
-				next = c.Revision + 1
-			}
-		}
-		if !errors.Is(err, store.ErrCompacted) {
-			t.Fatalf("after %d commits: %v", next-1, err)
-		}
-	}
-	if n := countCommits(t, s, "a", 6); n != 5 {
-		t.Errorf("%d commits from 6", n)
-	}
-	got, state := records(t, s, "a")
-	if !reflect.DeepEqual(got, without("a", 10)) || state.Oldest != 6 || len(state.Damaged) != 1 {
-		t.Errorf("%v, %+v", got, state)
-	}
-}
-
 // The row of meta, or of a log, can't be set aside: opening says so.
 func TestDamage_ofWhatIsNeeded(t *testing.T) {
 	t.Parallel()

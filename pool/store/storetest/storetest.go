@@ -51,6 +51,7 @@ func Run(t *testing.T, open func(t testing.TB) Harness) {
 		{"Trim", Trim},
 		{"TrimHead", TrimHead},
 		{"TrimWhileFollowed", TrimWhileFollowed},
+		{"TrimUnderReader", TrimUnderReader},
 		{"SetAside", SetAside},
 		{"SetAsideAbsent", SetAsideAbsent},
 		{"Context", Context},

@@ -1,7 +1,11 @@
 package storetest
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"iter"
+	"strings"
 	"testing"
 
 	"github.com/taskpool-dev/taskpool/pool/store"
@@ -48,12 +52,26 @@ func checkOldest(t *testing.T, s store.Store, log string, most, head int64) {
 	if state.Oldest == 1 {
 		return
 	}
-	for _, from := range []int64{1, state.Oldest - 1} {
-		if err := commitsErr(t, s, log, from); !errors.Is(err, store.ErrCompacted) {
-			t.Fatalf("Commits from %d, the oldest is %d: %v", from, state.Oldest, err)
-		}
-		if err := follow(t, s, log, from).end(t); !errors.Is(err, store.ErrCompacted) {
-			t.Fatalf("Follow from %d, the oldest is %d: %v", from, state.Oldest, err)
+	for _, from := range []int64{-1, 0, 1, state.Oldest - 1} {
+		wantCompacted(t, commitsErr(t, s, log, from), log, from, state.Oldest)
+		wantCompacted(t, follow(t, s, log, from).end(t), log, from, state.Oldest)
+	}
+}
+
+// wantCompacted: err says that revision from of log was asked for and is gone,
+// and which is the oldest.
+func wantCompacted(t testing.TB, err error, log string, from, oldest int64) {
+	t.Helper()
+	var gone *store.CompactedError
+	if !errors.Is(err, store.ErrCompacted) || !errors.As(err, &gone) {
+		t.Fatalf("from %d, the oldest is %d: %v, want a CompactedError", from, oldest, err)
+	}
+	if want := (store.CompactedError{Log: log, From: max(from, 1), Oldest: oldest}); *gone != want {
+		t.Fatalf("got %+v, want %+v", *gone, want)
+	}
+	for _, want := range []string{log, fmt.Sprint(gone.From), fmt.Sprint(oldest)} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q does not name %q", err, want)
 		}
 	}
 }
@@ -101,5 +119,39 @@ func TrimWhileFollowed(t *testing.T, h Harness) {
 		if err := s.Trim(t.Context(), "a", r); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TrimUnderReader: who reads history while it is trimmed gets every commit in
+// order, up to the head or to a CompactedError that says where to go on.
+func TrimUnderReader(t *testing.T, h Harness) {
+	type reader func(store.Store, context.Context, string, int64) iter.Seq2[store.Commit, error]
+	for name, read := range map[string]reader{"Commits": store.Store.Commits, "Follow": store.Store.Follow} {
+		t.Run(name, func(t *testing.T) {
+			s := h.open(t)
+			const head = 200
+			fill(t, s, "a", head)
+			next := int64(1)
+			for c, err := range read(s, t.Context(), "a", next) {
+				if err != nil {
+					_, state := load(t, s, "a")
+					wantCompacted(t, err, "a", next, state.Oldest)
+					next = state.Oldest
+					break
+				}
+				if c.Revision != next {
+					t.Fatalf("%d follows %d", c.Revision, next-1)
+				}
+				if next == 1 {
+					if err := s.Trim(t.Context(), "a", head-10); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if next++; next > head {
+					break
+				}
+			}
+			wantRevisions(t, collect(t, s, "a", next), next, head)
+		})
 	}
 }
