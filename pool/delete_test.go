@@ -96,7 +96,7 @@ func TestClear(t *testing.T) {
 	if len(f.all()) != 0 || at.Epoch == before.Epoch || counts[task.Ready]+counts[task.Pending] != 0 {
 		t.Errorf("%d tasks, %v at %+v", len(f.all()), counts, at)
 	}
-	if err := f.Check(before); err == nil {
+	if err := f.Check(t.Context(), before); err == nil {
 		t.Error("a cursor of before still works")
 	}
 	if got := f.titled("c"); got.Key() != "T-3" {

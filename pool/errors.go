@@ -49,6 +49,7 @@ const (
 	ReasonQueueFull              Reason = "QUEUE_FULL"
 	ReasonRevisionTooLarge       Reason = "REVISION_TOO_LARGE"
 	ReasonBatchTooLarge          Reason = "BATCH_TOO_LARGE"
+	ReasonWatchersExceeded       Reason = "WATCHERS_EXCEEDED"
 	ReasonDraining               Reason = "DRAINING"
 	ReasonStoreUnavailable       Reason = "STORE_UNAVAILABLE"
 	ReasonCommitUnknown          Reason = "COMMIT_UNKNOWN"

@@ -95,7 +95,7 @@ func TestCheck_cursorsOfThisHistory(t *testing.T) {
 		"another head": {feed.Cursor{Epoch: head.Epoch, Revision: head.Revision, Nonce: head.Nonce + 1}, false},
 		"another pool": {feed.Cursor{Epoch: "other", Revision: 1}, false},
 	} {
-		err := f.Check(c.cursor)
+		err := f.Check(f.t.Context(), c.cursor)
 		if (err == nil) != c.ok {
 			t.Errorf("%s: %v", name, err)
 		}

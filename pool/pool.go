@@ -24,9 +24,19 @@ type Pool struct {
 	// damaged is told, on the writer's goroutine, of what a reload set aside.
 	damaged func([]store.Damage)
 
-	// mu guards state. The writer alone changes it, so it reads it unlocked.
+	// closing ends with the registry.
+	closing <-chan struct{}
+	// watchers counts those of all pools.
+	watchers *watchers
+
+	// mu guards state and ring. The writer alone changes them, so it reads them
+	// unlocked.
 	mu    sync.RWMutex
 	state *state
+	// ring holds what the feed tells of the newest commits of this epoch.
+	ring feed.Ring[*told]
+	// bell wakes those who wait for the next commit.
+	bell bell
 
 	// viewMu, and mu too, guard view: the snapshot of the state as it is, nil
 	// until somebody wants one. Who holds mu for writing needs no viewMu.
@@ -90,17 +100,28 @@ type poolOverlay struct {
 	layer *layer
 	// fresh replaces the whole state, where a commit reset the log.
 	fresh *state
+	// told is what the feed tells of the batch's commits.
+	told []*told
 }
 
 func (o *poolOverlay) publish(head store.Head) {
 	p := o.pool
 	p.mu.Lock()
+	epoch := p.state.epoch
 	if o.fresh != nil {
 		p.state = o.fresh
 	}
 	p.state.merge(o.layer, head)
 	p.view = nil // it would keep what is gone
+	if o.fresh != nil || p.state.epoch != epoch {
+		p.ring.Reset(head.Revision) // what was before is no history of this epoch
+	} else {
+		for _, t := range o.told {
+			p.ring.Push(t.revision, t, t.size)
+		}
+	}
 	p.armLocked()
+	p.bell.ring()
 	p.mu.Unlock()
 }
 
@@ -125,7 +146,8 @@ func (p *Pool) mutate(ctx context.Context, method string, r Request, run func(*t
 	var out Result
 	j := &job{ctx: ctx, ledger: p}
 	j.run = func(o overlay, revision int64, now time.Time) (*store.Commit, error) {
-		batch := o.(*poolOverlay).layer
+		overlay := o.(*poolOverlay)
+		batch := overlay.layer
 		out = Result{}
 		key := requestKey{r.Actor, method, r.ID}
 		if r.ID != "" {
@@ -154,6 +176,7 @@ func (p *Pool) mutate(ctx context.Context, method string, r Request, run func(*t
 			return nil, nil
 		}
 		batch.absorb(tx.layer)
+		overlay.told = append(overlay.told, tx.told)
 		batch.last = store.Head{Revision: revision, Nonce: tx.nonce, At: now}
 		out.Cursor = p.cursorIn(batch, revision)
 		return commit, nil

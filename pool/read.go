@@ -117,14 +117,3 @@ func (p *Pool) UnfinishedDependencies(name string) []string {
 	}
 	return d.Unfinished
 }
-
-// Check compares a caller's cursor with the pool: nil when the pool is at it or
-// beyond. Errors: *CursorError for one of another history or from the future.
-func (p *Pool) Check(c feed.Cursor) error {
-	head := p.Cursor()
-	if c.Epoch == head.Epoch && (c.Revision < head.Revision || c.Revision == head.Revision && c.Nonce == head.Nonce) {
-		return nil
-	}
-	oldest := feed.Cursor{Epoch: head.Epoch}
-	return &CursorError{Oldest: oldest.String(), Head: head.String()}
-}

@@ -17,6 +17,7 @@ const (
 	kindClaim   uint8 = 4 // by number: what only the pool knows of a task's hold
 	kindRequest uint8 = 5 // by revision: an answered request_id
 	kindPool    uint8 = 6 // by pool number, in the system log
+	kindActor   uint8 = 7 // no record, told to history alone: who made a commit
 )
 
 // Codec writes and reads what the feed carries. The bytes of a task or event
@@ -27,9 +28,15 @@ type Codec interface {
 	DecodeTask([]byte) (*task.Task, error)
 	EncodeEvent(*task.Event) ([]byte, error)
 	DecodeEvent([]byte) (*task.Event, error)
+	// AppendChange appends one change of a revision as the feed carries it, made
+	// of what EncodeTask and EncodeEvent gave. A nil task: it is gone.
+	AppendChange(dst []byte, revision int64, taskID string, task []byte, events [][]byte) []byte
 }
 
-var metaKey = store.Key{Kind: kindMeta}
+var (
+	metaKey  = store.Key{Kind: kindMeta}
+	actorKey = store.Key{Kind: kindActor}
+)
 
 func taskKey(number int64) store.Key  { return store.Key{Kind: kindTask, ID: number} }
 func claimKey(number int64) store.Key { return store.Key{Kind: kindClaim, ID: number} }
@@ -40,7 +47,9 @@ func eventKey(number, event int64) store.Key {
 // metaRecord is the pool's own record. The last numbers are written where the
 // records that show them go away, so that none is ever given out again.
 type metaRecord struct {
-	Epoch      string `json:"epoch"`
+	Epoch string `json:"epoch"`
+	// Since is the revision that began the epoch.
+	Since      int64 `json:"since,omitempty"`
 	LastNumber int64  `json:"last_number,omitempty"`
 	LastEvent  int64  `json:"last_event,omitempty"`
 }

@@ -1,12 +1,14 @@
 package pool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
 	"sync"
 	"time"
 
+	"github.com/taskpool-dev/taskpool/pool/feed"
 	"github.com/taskpool-dev/taskpool/pool/store"
 )
 
@@ -24,8 +26,16 @@ type Config struct {
 	Logger *slog.Logger
 	// IdleAfter is when an unused pool is closed; 0: [DefaultIdleAfter].
 	IdleAfter time.Duration
-	// Retain is how many revisions of history are kept; 0: [DefaultRetain].
-	Retain int64
+	// Retain is how many revisions of history are kept, RetainFor how long; what
+	// is beyond either goes. 0: [DefaultRetain], [DefaultRetainFor].
+	Retain    int64
+	RetainFor time.Duration
+	// RingEntries and RingBytes bound how much of a pool's newest history is held
+	// in memory for its watchers; 0: [feed.DefaultEntries], [feed.DefaultBytes].
+	RingEntries, RingBytes int
+	// MaxWatchers may be open at once in all pools, MaxWatchersPerMember by one
+	// member; 0: [DefaultMaxWatchers], [DefaultMaxWatchersPerMember].
+	MaxWatchers, MaxWatchersPerMember int
 }
 
 // Registry opens pools on first use, closes idle ones, and owns the one writer
@@ -34,6 +44,8 @@ type Registry struct {
 	cfg     Config
 	writer  *writer
 	catalog *catalog
+	// watchers counts the open watches of all pools.
+	watchers *watchers
 
 	// ctx ends with Close; work is everything that runs until then.
 	ctx    context.Context
@@ -61,18 +73,16 @@ type entry struct {
 // Open reads the list of pools and starts the writer. It opens no pool, so it
 // costs the same however many there are. Call Close at the end.
 func Open(ctx context.Context, cfg Config) (*Registry, error) {
-	if cfg.IdleAfter == 0 {
-		cfg.IdleAfter = DefaultIdleAfter
-	}
-	if cfg.Retain == 0 {
-		cfg.Retain = DefaultRetain
-	}
+	cfg.IdleAfter = cmp.Or(cfg.IdleAfter, DefaultIdleAfter)
+	cfg.Retain = cmp.Or(cfg.Retain, DefaultRetain)
+	cfg.RetainFor = cmp.Or(cfg.RetainFor, DefaultRetainFor)
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	r := &Registry{
 		cfg: cfg, writer: newWriter(cfg.Store), catalog: &catalog{store: cfg.Store, requests: newRequestLog()},
-		open: map[string]*entry{}, over: make(chan struct{}),
+		watchers: newWatchers(cmp.Or(cfg.MaxWatchers, DefaultMaxWatchers), cmp.Or(cfg.MaxWatchersPerMember, DefaultMaxWatchersPerMember)),
+		open:     map[string]*entry{}, over: make(chan struct{}),
 	}
 	r.catalog.damaged = func(damage []store.Damage) { r.report(systemLog, damage) }
 	if err := r.catalog.load(ctx); err != nil {
@@ -201,6 +211,8 @@ func (r *Registry) pool(info Info) *Pool {
 	p := &Pool{
 		name: info.Name, limits: r.Limits(info), rules: info.Rules, created: info.CreatedAt,
 		codec: r.cfg.Codec, store: r.cfg.Store, writer: r.writer,
+		closing: r.ctx.Done(), watchers: r.watchers,
+		ring: feed.Ring[*told]{Entries: r.cfg.RingEntries, Bytes: r.cfg.RingBytes},
 	}
 	p.alarm = &alarm{ring: func() { p.wake(r.ctx) }}
 	p.damaged = func(damage []store.Damage) {
@@ -216,6 +228,7 @@ func (r *Registry) openPool(ctx context.Context, p *Pool) error {
 		return err
 	}
 	p.state = state
+	p.ring.Reset(state.head.Revision)
 	r.report(p.log(), damage)
 	if state.epoch == "" || len(damage) > 0 {
 		if err := p.found(ctx, len(damage) > 0); err != nil {

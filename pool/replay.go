@@ -27,6 +27,11 @@ func (p *Pool) catchUp(ctx context.Context) error {
 		if !c.Reset && o.layer.epoch != "" && p.state.epoch != "" {
 			return p.reload(ctx) // no commit tells what was set aside
 		}
+		t, err := tell(c, p.codec)
+		if err != nil {
+			return fmt.Errorf("pool %s: revision %d: %w", p.name, c.Revision, err)
+		}
+		o.told = append(o.told, t)
 		o.publish(c.Head())
 	}
 	return nil
@@ -72,7 +77,7 @@ func (p *Pool) reload(ctx context.Context) error {
 func (l *layer) replay(c store.Commit, codec Codec) error {
 	told := map[int64]*task.Task{}
 	for _, f := range c.Facts {
-		if f.Key.Kind != kindTask || f.Gone {
+		if f.Key.Kind != kindTask || f.Gone || f.Past {
 			continue
 		}
 		t, err := codec.DecodeTask(f.Value)
@@ -86,6 +91,9 @@ func (l *layer) replay(c store.Commit, codec Codec) error {
 		told[f.Key.ID] = t
 	}
 	for _, f := range c.Facts {
+		if f.Past {
+			continue
+		}
 		if err := l.replayFact(f, codec, told); err != nil {
 			return err
 		}
@@ -109,7 +117,7 @@ func (l *layer) replayFact(f store.Fact, codec Codec, told map[int64]*task.Task)
 		if err != nil {
 			return err
 		}
-		l.epoch = meta.Epoch
+		l.epoch, l.since = meta.Epoch, meta.Since
 		l.number, l.event = max(l.number, meta.LastNumber), max(l.event, meta.LastEvent)
 	case kindTask:
 		if f.Gone {

@@ -8,8 +8,11 @@ import (
 	"github.com/taskpool-dev/taskpool/pool/store"
 )
 
-// DefaultRetain is how many revisions of a log's history are kept.
-const DefaultRetain = 1_000_000
+// How much of a log's history is kept: what is older than either goes.
+const (
+	DefaultRetain    = 1_000_000
+	DefaultRetainFor = 7 * 24 * time.Hour
+)
 
 // retainEvery is how often history is looked at.
 const retainEvery = time.Minute
@@ -19,8 +22,8 @@ const retainEvery = time.Minute
 func (r *Registry) retain() {
 	ticker := time.NewTicker(retainEvery)
 	defer ticker.Stop()
-	// trimmed is the first revision kept of a log, as far as this goroutine did it.
-	trimmed := map[string]int64{}
+	// kept is the first revision kept of a log, as far as this goroutine knows.
+	kept := map[string]int64{}
 	for {
 		select {
 		case <-r.ctx.Done():
@@ -28,18 +31,66 @@ func (r *Registry) retain() {
 		case <-ticker.C:
 		}
 		for log, head := range r.heads() {
-			oldest := head.Revision - r.cfg.Retain + 1
-			// A hundredth more may be kept, so that a busy log is not trimmed by crumbs.
-			if oldest < 2 || oldest-trimmed[log] <= r.cfg.Retain/100 {
-				continue
+			first, err := r.retained(r.ctx, log, head, kept[log])
+			if err == nil && first > max(kept[log], 1) {
+				err = r.cfg.Store.Trim(r.ctx, log, first)
 			}
-			err := r.cfg.Store.Trim(r.ctx, log, oldest)
 			switch {
 			case err == nil:
-				trimmed[log] = oldest
+				kept[log] = first
 			case r.ctx.Err() == nil && !errors.Is(err, context.Canceled):
-				r.cfg.Logger.Warn("old history could not be trimmed; it is tried again", "log", log, "before", oldest, "error", err)
+				r.cfg.Logger.Warn("old history could not be trimmed; it is tried again", "log", log, "before", first, "error", err)
 			}
+		}
+	}
+}
+
+// retained is the first revision of a log that has to be kept, where all before
+// kept are gone.
+func (r *Registry) retained(ctx context.Context, log string, head store.Head, kept int64) (int64, error) {
+	first := max(kept, 1)
+	// A hundredth more may be kept, so that a busy log is not trimmed by crumbs.
+	if byCount := head.Revision - r.cfg.Retain + 1; byCount-first > r.cfg.Retain/100 {
+		first = byCount
+	}
+	return r.firstSince(ctx, log, first, head.Revision, time.Now().Add(-r.cfg.RetainFor))
+}
+
+// firstSince is the first revision from low on that was committed at or after a
+// time, high if none was. It asks for one commit at a time, about as often as
+// low and high can be halved, and once where nothing is that old.
+func (r *Registry) firstSince(ctx context.Context, log string, low, high int64, since time.Time) (int64, error) {
+	for at := low; low < high; at = low + (high-low)/2 {
+		c, err := r.firstFrom(ctx, log, at)
+		switch {
+		case err != nil:
+			return low, err
+		case c.Revision == 0 || c.Revision > high:
+			return low, nil
+		case c.At.Before(since):
+			low = c.Revision + 1
+		case at == low:
+			return low, nil
+		default:
+			high = at
+		}
+	}
+	return low, nil
+}
+
+// firstFrom is the first commit kept from a revision on, zero where there is none.
+func (r *Registry) firstFrom(ctx context.Context, log string, from int64) (store.Commit, error) {
+	for {
+		var gone *store.CompactedError
+		for c, err := range r.cfg.Store.Commits(ctx, log, from) {
+			if errors.As(err, &gone) && gone.Oldest > from {
+				from = gone.Oldest
+				break
+			}
+			return c, err
+		}
+		if gone == nil || ctx.Err() != nil {
+			return store.Commit{}, ctx.Err()
 		}
 	}
 }

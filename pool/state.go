@@ -27,10 +27,12 @@ type state struct {
 	requests requestLog
 }
 
-// marks are the last values given out.
+// marks are the last values given out, and where the epoch began.
 type marks struct {
 	// number and event are the last task number and event id.
 	number, event int64
+	// since is the revision that began the epoch.
+	since int64
 	// firstOrder and lastOrder are the ends of the order of nodes.
 	firstOrder, lastOrder int64
 	// forgotten is the revision up to which request records are gone.

@@ -40,6 +40,8 @@ type tx struct {
 	// unsettled are tasks whose derived fields may have to move.
 	unsettled []string
 	asked     *request
+	// told is what the feed tells of it, once it is sealed.
+	told *told
 	// unbounded lifts the bounds of a revision, for one that begins an epoch,
 	// which no watcher receives as changes.
 	unbounded bool
@@ -138,13 +140,25 @@ func (tx *tx) seal() (*store.Commit, error) {
 	if len(tx.changes) > maxRevisionChanges && !tx.unbounded {
 		return nil, tooLarge("it changes %d tasks; one revision holds at most %d", len(tx.changes), maxRevisionChanges)
 	}
-	facts := make([]store.Fact, 0, 2*len(tx.changed)+2)
+	facts := make([]store.Fact, 0, 3*len(tx.changed)+3)
+	tx.told = &told{revision: tx.revision, nonce: tx.nonce, actor: tx.actor}
+	if len(tx.changed) > 0 {
+		facts = append(facts, store.Fact{Key: actorKey, Value: []byte(tx.actor), Past: true})
+	}
 	size, gone := 0, false
 	for _, id := range tx.changed {
 		c := tx.changes[id]
+		if c.before != nil {
+			was, err := tx.pastFact(c)
+			if err != nil {
+				return nil, err
+			}
+			facts = append(facts, was)
+		}
 		if c.gone {
 			gone = true
 			facts = append(facts, tx.erase(c)...)
+			tx.told.add(taskChange{id: id, before: c.before})
 			continue
 		}
 		t := tx.node(id).task
@@ -165,9 +179,13 @@ func (tx *tx) seal() (*store.Commit, error) {
 			return nil, tooLarge("it takes more than %d bytes; one revision holds at most that", maxRevisionBytes)
 		}
 		facts = append(facts, more...)
+		tx.told.add(tx.toldOf(id, c, more))
 	}
 	if gone || tx.epoch != "" {
-		value, err := encodeRecord(metaRecord{Epoch: cmp.Or(tx.epoch, tx.history), LastNumber: tx.number, LastEvent: tx.event})
+		if tx.epoch != "" {
+			tx.since = tx.revision
+		}
+		value, err := encodeRecord(metaRecord{Epoch: cmp.Or(tx.epoch, tx.history), Since: tx.since, LastNumber: tx.number, LastEvent: tx.event})
 		if err != nil {
 			return nil, err
 		}
@@ -178,6 +196,21 @@ func (tx *tx) seal() (*store.Commit, error) {
 		return nil, err
 	}
 	return &store.Commit{Revision: tx.revision, Nonce: tx.nonce, At: tx.now, Facts: append(facts, more...)}, nil
+}
+
+// pastFact tells readers of history what a task was before.
+func (tx *tx) pastFact(c *change) (store.Fact, error) {
+	value, err := tx.codec.EncodeTask(past(c.before))
+	return store.Fact{Key: taskKey(c.number), Value: value, Past: true}, err
+}
+
+// toldOf is what the feed tells of a change, whose facts factsOf made.
+func (tx *tx) toldOf(id string, c *change, facts []store.Fact) taskChange {
+	t := taskChange{id: id, before: c.before, after: tx.node(id).task, events: c.events, encoded: facts[0].Value}
+	for _, f := range facts[1 : 1+len(c.events)] {
+		t.eventsEncoded = append(t.eventsEncoded, f.Value)
+	}
+	return t
 }
 
 // factsOf encodes one changed task with its events. The feed relies on the

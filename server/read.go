@@ -20,7 +20,7 @@ func (s *taskService) ReadTask(ctx context.Context, req *taskpoolv1.ReadTaskRequ
 	if err := checkRead(req); err != nil {
 		return nil, err
 	}
-	if err := atLeast(p, req.GetAtLeastCursor()); err != nil {
+	if err := atLeast(ctx, p, req.GetAtLeastCursor()); err != nil {
 		return nil, err
 	}
 	if req.Id != nil {

@@ -120,7 +120,7 @@ func fitting[M proto.Message](items []M, most int) int {
 
 // atLeast refuses to answer from a pool that is not at a caller's cursor yet, or
 // will never be.
-func atLeast(p *pool.Pool, cursor string) error {
+func atLeast(ctx context.Context, p *pool.Pool, cursor string) error {
 	if cursor == "" {
 		return nil
 	}
@@ -128,5 +128,5 @@ func atLeast(p *pool.Pool, cursor string) error {
 	if err != nil {
 		return violation(pool.ReasonMalformedCursor, "at_least_cursor", "is no cursor of this service: send one back as it was given, or leave it out")
 	}
-	return p.Check(c)
+	return p.Check(ctx, c)
 }

@@ -1,4 +1,5 @@
-// Package feed has the positions in a pool's feed of changes.
+// Package feed has the positions in a pool's feed of changes, and the ring that
+// holds its newest part.
 package feed
 
 import (
