@@ -6,9 +6,10 @@
 //  1. Acknowledged is durable. A mutation returns only when it and its events
 //     are in the store, in one commit. No read, refusal or replay shows what a
 //     crash could still take back.
-//  2. The feed is the state. One revision counter per pool; replaying the
-//     commits from the first gives what a listing gives, without gap,
-//     duplicate or reordering, across restarts too.
+//  2. The feed is the state. One revision counter per pool; a snapshot and the
+//     changes after it, or all changes from the first, give what a listing
+//     gives, without gap, duplicate or reordering, across restarts too. History
+//     that is gone is an error that says so.
 //  3. One winner. A task has at most one hold. A hold token that is carried is
 //     always checked.
 //  4. Done is earned. No field, plan, import or edit goes around a contract.
@@ -25,10 +26,19 @@
 // unchanged; when an append is lost to another writer the layers are dropped,
 // the pools catch up, and the same mutations run again.
 //
+// # How a change is told
+//
+// What a commit did to each task is told once, beside the commit, and pushed
+// into a ring when the commit is published, under the same lock. A [Watch] is a
+// position in it and pulls at its own pace: from the ring, behind the ring from
+// the store, whose commits tell the same. It looks at each change through its
+// filter, before and after, so it knows what entered and left its view. One
+// channel, closed, wakes all who wait.
+//
 // # Locking
 //
-// Pool.mu guards the published state and is written by the writer's goroutine
-// alone, which may therefore read it without the lock. Nodes, tasks and events
+// Pool.mu guards the published state and the ring, and is written by the
+// writer's goroutine alone, which may therefore read it without the lock. Nodes, tasks and events
 // are immutable once published. Under the lock there is no I/O, no encoding,
 // no callback and no log.
 package pool

@@ -203,3 +203,56 @@ func (p *Pool) Replace(ctx context.Context, r Request, refused error, content fu
 		return &replacement{tasks: c.Tasks, threads: c.Threads, lastNumber: c.LastNumber, lastEvent: c.LastEvent, revision: c.Revision}, nil
 	})
 }
+
+// MatchesPast says whether a filter selects a task, and whether it selects what
+// history keeps of it.
+func (p *Pool) MatchesPast(f Filter, actor string, t *task.Task, codec Codec) (whole, kept bool, err error) {
+	_, match, err := p.look(f, actor)
+	if err != nil {
+		return false, false, err
+	}
+	b, err := codec.EncodeTask(past(t))
+	if err != nil {
+		return false, false, err
+	}
+	read, err := codec.DecodeTask(b)
+	if err != nil {
+		return false, false, err
+	}
+	return match.matches(t), match.matches(read), nil
+}
+
+// Told writes what the ring holds of a commit, and what the commit itself tells.
+func (p *Pool) Told(c store.Commit, codec Codec) (beside, later string, err error) {
+	var one [1]*told
+	p.mu.RLock()
+	n, ok := p.ring.Read(one[:], c.Revision)
+	p.mu.RUnlock()
+	if !ok || n == 0 {
+		return "not in the ring", "", nil
+	}
+	read, err := tell(c, codec)
+	if err != nil {
+		return "", "", err
+	}
+	return one[0].text(codec), read.text(codec), nil
+}
+
+func (t *told) text(codec Codec) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d %x by %s, %d bytes\n", t.revision, t.nonce, t.actor, t.size)
+	for i := range t.changes {
+		c := &t.changes[i]
+		fmt.Fprintf(&b, "  %s direct %v: %x", c.id, c.direct(), t.element(codec, i))
+		if c.before != nil {
+			was, _ := codec.EncodeTask(past(c.before))
+			fmt.Fprintf(&b, " before %x", was)
+		}
+		if c.after != nil {
+			is, _ := codec.EncodeTask(c.after)
+			fmt.Fprintf(&b, " after %x", is)
+		}
+		fmt.Fprintf(&b, " %d events\n", len(c.events))
+	}
+	return b.String()
+}

@@ -50,8 +50,8 @@ type metaRecord struct {
 	Epoch string `json:"epoch"`
 	// Since is the revision that began the epoch.
 	Since      int64 `json:"since,omitempty"`
-	LastNumber int64  `json:"last_number,omitempty"`
-	LastEvent  int64  `json:"last_event,omitempty"`
+	LastNumber int64 `json:"last_number,omitempty"`
+	LastEvent  int64 `json:"last_event,omitempty"`
 }
 
 // claimRecord is what only the pool knows of a task's hold and assignment.

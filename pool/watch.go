@@ -151,4 +151,3 @@ func (w *Watch) Snapshot(ctx context.Context) ([]*task.Task, error) {
 	w.snapshot = nil
 	return tasks, nil
 }
-
