@@ -16,6 +16,9 @@
 // the caller) can be repeated safely only under the same request_id: choose
 // your own where that may happen.
 //
+// Follow yields what happens in a pool, revision by revision, and resumes by
+// itself; Mirror keeps a copy of the tasks up to date by it.
+//
 // Errors are told apart by reason, never by text: IsHeld, IsNotFound, IsRule
 // and so on, Reason for the name, Details for what programs need to go on.
 package client
