@@ -3,20 +3,29 @@ package store
 import "fmt"
 
 // Check says whether batches are well formed: every one names a log, no log
-// comes twice, the revisions follow After without a gap, and no fact that is
-// Past is Gone or Expires. The error wraps ErrNotApplied: it is the caller's
-// mistake, and engines ask before they touch anything.
+// comes twice, the revisions follow After without a gap (but for a jump, which
+// only the first commit of a batch may make, and only with Reset) and do not pass
+// MaxRevision, and no fact that is Past is Gone or Expires. The error wraps
+// ErrNotApplied: it is the caller's mistake, and engines ask before they touch
+// anything.
 func Check(batches []Batch) error {
 	for i, b := range batches {
 		if b.Log == "" {
 			return fmt.Errorf("%w: batch %d names no log", ErrNotApplied, i)
 		}
-		if b.After < 0 {
+		if b.After < 0 || b.After > MaxRevision {
 			return fmt.Errorf("%w: log %s: after revision %d", ErrNotApplied, b.Log, b.After)
 		}
-		for j, c := range b.Commits {
-			if want := b.After + int64(j) + 1; c.Revision != want {
-				return fmt.Errorf("%w: log %s: revision %d where %d should follow", ErrNotApplied, b.Log, c.Revision, want)
+		next := b.After + 1
+		if b.Jumps() && b.Commits[0].Reset {
+			next = b.Commits[0].Revision
+		}
+		for _, c := range b.Commits {
+			if c.Revision != next {
+				return fmt.Errorf("%w: log %s: revision %d where %d should follow", ErrNotApplied, b.Log, c.Revision, next)
+			}
+			if next++; c.Revision > MaxRevision {
+				return fmt.Errorf("%w: log %s: revision %d is above %d, the highest", ErrNotApplied, b.Log, c.Revision, int64(MaxRevision))
 			}
 			if err := checkFacts(c.Facts); err != nil {
 				return fmt.Errorf("%w: log %s: revision %d: %w", ErrNotApplied, b.Log, c.Revision, err)
@@ -29,6 +38,11 @@ func Check(batches []Batch) error {
 		}
 	}
 	return nil
+}
+
+// Jumps says whether there are revisions between After and the first commit.
+func (b Batch) Jumps() bool {
+	return len(b.Commits) > 0 && b.Commits[0].Revision > b.After+1
 }
 
 // checkFacts refuses what has no binary form.

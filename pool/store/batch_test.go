@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"math"
 	"reflect"
 	"testing"
 	"time"
@@ -13,6 +14,12 @@ func FuzzCheck(f *testing.F) {
 	f.Add(int64(4), int64(5), false, true, true, int64(0), []byte(nil))
 	f.Add(int64(4), int64(7), false, true, false, int64(1), []byte("value"))
 	f.Add(int64(4), int64(-7), true, false, true, int64(-9), []byte(nil))
+	for _, after := range []int64{-1, 0, 7, MaxRevision - 1, MaxRevision, math.MaxInt64} {
+		for _, revision := range []int64{math.MinInt64, after - 1, after, after + 1, after + 2, MaxRevision - 1, MaxRevision, MaxRevision + 1, math.MaxInt64} {
+			f.Add(after, revision, false, false, false, int64(0), []byte(nil))
+			f.Add(after, revision, true, false, false, int64(0), []byte(nil))
+		}
+	}
 	f.Fuzz(func(t *testing.T, after, revision int64, reset, past, gone bool, expires int64, value []byte) {
 		fact := Fact{Key: Key{Kind: 1, ID: revision}, Past: past, Gone: gone}
 		if expires != 0 {
@@ -39,7 +46,8 @@ func FuzzCheck(f *testing.F) {
 		if decodeErr != nil || !reflect.DeepEqual(got, commits) {
 			t.Fatalf("got %+v, %v, want %+v", got, decodeErr, commits)
 		}
-		if follows := after >= 0 && revision == after+1; follows != (err == nil) {
+		follows := after >= 0 && revision > after && revision < MaxRevision && (reset || revision-1 == after)
+		if follows != (err == nil) {
 			t.Fatalf("revision %d after %d: %v", revision, after, err)
 		}
 	})

@@ -63,6 +63,10 @@ func (e *CompactedError) Error() string {
 // Unwrap returns ErrCompacted.
 func (e *CompactedError) Unwrap() error { return ErrCompacted }
 
+// MaxRevision is the highest revision a log can have: each up to it is exact as
+// a floating-point number too, which is what some readers make of it.
+const MaxRevision = 1 << 53
+
 // Key names a record within a log. Engines order and compare it as three
 // integers and know nothing of its meaning.
 type Key struct {
@@ -90,7 +94,11 @@ type Fact struct {
 
 // Commit is what one mutation did: one revision of its log.
 type Commit struct {
-	// Revision is one more than that of the commit before; the first is 1.
+	// Revision is one more than that of the commit before; the first is 1. But a
+	// commit that resets, and is the first of its batch, may jump: its revision
+	// may be any that is higher, up to MaxRevision. A jump ends the history before
+	// it: none of that can be read any more, and the jump is the oldest commit.
+	// It lets a log take over records that know the revisions of another.
 	Revision int64
 	// Nonce is random, and tells two histories with equal revisions apart.
 	Nonce uint64
@@ -138,7 +146,7 @@ type State struct {
 type Store interface {
 	// Append adds the batches, to several logs at once, all or nothing; it is
 	// durable when it returns nil. The commits of a batch must follow After
-	// without a gap, and a log may come once; see Check. A batch without commits
+	// without a gap, but for a jump, and a log may come once; see Check. A batch without commits
 	// appends nothing, but its log has to be at After all the same. Errors wrap
 	// ErrConflict, ErrNotApplied or ErrUnknown; any other error counts as
 	// ErrUnknown. A context that has ended by the time writing begins makes it

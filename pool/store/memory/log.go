@@ -12,7 +12,7 @@ import (
 // point to is never changed once there, so it may be read without.
 type logState struct {
 	head    store.Head
-	commits []store.Commit // trim replaces it, append only adds behind
+	commits []store.Commit // without a gap; trim and a jump replace it, append only adds behind
 	records map[store.Key]record
 	due     expiries
 
@@ -30,8 +30,11 @@ type record struct {
 	expires time.Time
 }
 
-// append takes over commits, which follow the head.
+// append takes over commits, which follow the head, or jump from it.
 func (l *logState) append(commits []store.Commit, now time.Time) {
+	if commits[0].Revision != l.head.Revision+1 {
+		l.commits = nil
+	}
 	l.commits = append(l.commits, commits...)
 	for _, c := range commits {
 		if c.Reset {

@@ -13,8 +13,10 @@ const insertRow = `INSERT INTO journal (seq, log, first_rev, last_rev, payload) 
 
 // added is one batch on its way into the journal.
 type added struct {
-	log     *logState
-	fresh   bool
+	log   *logState
+	fresh bool
+	// next is the log's row in logs as it becomes; nil if it stays as it is.
+	next    *logRow
 	row     rowRef
 	payload []byte
 	// over are the damages that end with this append.
@@ -67,10 +69,17 @@ func (s *Store) plan(batches []store.Batch, payloads [][]byte) ([]added, error) 
 			continue
 		}
 		a := added{log: l, payload: payloads[i], over: l.damages[:l.told]}
-		a.row = rowRef{seq: seq, first: b.After + 1, last: b.After + int64(len(b.Commits))}
+		a.row = rowRef{seq: seq, first: b.Commits[0].Revision, last: b.Commits[len(b.Commits)-1].Revision}
 		if l.id == 0 {
 			l.id, a.fresh = id, true
 			id++
+		}
+		if a.fresh || b.Jumps() {
+			next := l.logRow
+			if b.Jumps() {
+				next.whole = a.row.first
+			}
+			a.next = &next
 		}
 		seq++
 		sealRow(a.payload, l.id, a.row.seq)
@@ -80,19 +89,24 @@ func (s *Store) plan(batches []store.Batch, payloads [][]byte) ([]added, error) 
 }
 
 // insert writes the rows. One row of a log that is known is one statement, and
-// so the usual append.
+// so the usual append. A jump is written down beside its row, or the next start
+// would take it for a loss.
 func (s *Store) insert(rows []added) error {
 	insert := func(a added) error {
 		_, err := s.w.exec(insertRow, a.row.seq, a.log.id, a.row.first, a.row.last, a.payload)
 		return err
 	}
-	if a := rows[0]; len(rows) == 1 && !a.fresh && len(a.over) == 0 {
+	if a := rows[0]; len(rows) == 1 && a.next == nil && len(a.over) == 0 {
 		return s.w.autocommit(func() error { return insert(a) })
 	}
 	return s.w.tx(func() error {
 		for _, a := range rows {
-			if a.fresh {
-				if err := a.log.write(s.w, insertLog); err != nil {
+			if a.next != nil {
+				statement := updateLog
+				if a.fresh {
+					statement = insertLog
+				}
+				if err := a.next.write(s.w, statement); err != nil {
 					return err
 				}
 			}
@@ -113,6 +127,9 @@ func (s *Store) insert(rows []added) error {
 func (s *Store) publish(rows []added) {
 	s.mu.Lock()
 	for _, a := range rows {
+		if a.next != nil {
+			a.log.whole = a.next.whole
+		}
 		if a.fresh {
 			s.index.add(a.log)
 			if c := s.absent[a.log.name]; c != nil {

@@ -26,7 +26,8 @@
 //
 // Every row has a checksum over all its columns. A row that fails is moved to
 // damaged and told by Load. A row that has vanished shows as a gap between
-// revisions, or in the number of records that logs tells.
+// revisions, or in the number of records that logs tells. The one gap that is
+// none, before a commit that jumps, is written to logs with it (whole).
 //
 // # Who may do what
 //

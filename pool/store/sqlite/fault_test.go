@@ -140,13 +140,15 @@ func TestFault_writeError(t *testing.T) {
 // until then, and then too, all goes on from what the file says.
 func TestFault_unknown(t *testing.T) {
 	t.Parallel()
-	for _, applied := range []bool{false, true} {
-		for _, settle := range []string{"head", "append", "reopen"} {
-			t.Run(fmt.Sprint(applied, "/", settle), func(t *testing.T) {
+	// To one log alone; to several; with a jump, also as a log's first.
+	for _, at := range []int64{7, 6, 8, 4} {
+		for _, how := range []string{"lost/head", "lost/append", "lost/reopen", "applied/head", "applied/append", "applied/reopen"} {
+			applied, settle := strings.HasPrefix(how, "applied"), how[strings.Index(how, "/")+1:]
+			t.Run(fmt.Sprint(at, "/", how), func(t *testing.T) {
 				t.Parallel()
 				dir := t.TempDir()
 				s := mustOpen(t, dir, never)
-				for rev := int64(1); rev <= 5; rev++ {
+				for rev := int64(1); rev < at; rev++ {
 					if err := s.Append(t.Context(), step(rev)); err != nil {
 						t.Fatal(err)
 					}
@@ -156,15 +158,14 @@ func TestFault_unknown(t *testing.T) {
 					s.hook = hooks{}
 					return ioErr
 				}
-				head := int64(5)
+				head := at - 1
 				if applied {
 					s.hook.afterCommit = fail
-					head = 6
+					head = at
 				} else {
 					s.hook.beforeCommit = fail
 				}
-				// A multi-log append, with log b's second revision.
-				err := s.Append(t.Context(), step(6))
+				err := s.Append(t.Context(), step(at))
 				if !errors.Is(err, store.ErrUnknown) || !errors.Is(err, ioErr) {
 					t.Fatalf("the append: %v", err)
 				}
@@ -174,7 +175,7 @@ func TestFault_unknown(t *testing.T) {
 						t.Fatalf("the head is %+v (%v), want %d", h, err, head)
 					}
 				case "append":
-					if err := s.Append(t.Context(), step(12-head)); !errors.Is(err, store.ErrConflict) {
+					if err := s.Append(t.Context(), step(2*at-head)); !errors.Is(err, store.ErrConflict) {
 						t.Fatalf("after what did not become the head: %v", err)
 					}
 				case "reopen":

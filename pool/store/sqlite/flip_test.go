@@ -18,6 +18,7 @@ func TestDamage_anyByte(t *testing.T) {
 	t.Parallel()
 	for _, folded := range []bool{false, true} {
 		dir := data(t, 40, folded)
+		addJump(t, dir, folded)
 		path := filepath.Join(dir, DatabaseName)
 		alter(t, dir, "PRAGMA wal_checkpoint(TRUNCATE)")
 		sound, err := os.ReadFile(path)
@@ -45,6 +46,27 @@ func TestDamage_anyByte(t *testing.T) {
 	}
 }
 
+// addJump appends revisions 1 and 2 to log c, and after a jump 39 and 40.
+func addJump(t *testing.T, dir string, folded bool) {
+	s := mustOpen(t, dir, never)
+	after := int64(0)
+	for _, rev := range []int64{1, 2, 39, 40} {
+		c := store.Commit{Revision: rev, Nonce: uint64(rev), Reset: rev == 39, Facts: []store.Fact{fact(rev, fmt.Sprint("c ", rev))}}
+		if err := s.Append(t.Context(), []store.Batch{{Log: "c", After: after, Commits: []store.Commit{c}}}); err != nil {
+			t.Fatal(err)
+		}
+		after = rev
+	}
+	if folded {
+		if err := askAll(t, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // judge opens and reads everything, and says what came of it.
 func judge(t *testing.T, dir string, n int64) string {
 	s, err := Open(t.Context(), dir, never)
@@ -53,7 +75,7 @@ func judge(t *testing.T, dir string, n int64) string {
 	}
 	defer s.Close()
 	outcome := "sound"
-	for _, log := range []string{"a", "b"} {
+	for _, log := range []string{"a", "b", "c"} {
 		got := make(map[int64]string)
 		state, err := s.Load(t.Context(), log, func(k store.Key, v []byte) error {
 			got[k.ID] = string(v)
@@ -71,7 +93,11 @@ func judge(t *testing.T, dir string, n int64) string {
 			}
 			continue
 		}
-		if want := without(log, n); !maps.Equal(got, want) || state.Head.Revision != n {
+		want := without(log, n)
+		if log == "c" {
+			want = map[int64]string{n - 1: fmt.Sprint("c ", n-1), n: fmt.Sprint("c ", n)}
+		}
+		if !maps.Equal(got, want) || state.Head.Revision != n || log == "c" && state.Oldest < n-1 {
 			return fmt.Sprintf("wrong: log %s holds %d records at %+v", log, len(got), state)
 		}
 		rev := state.Oldest

@@ -9,7 +9,8 @@ import (
 )
 
 // step is what is appended as revision rev of log a: at every third, also to
-// log b; at every 17th, with a reset.
+// log b; at every fourth, with a jump of log c, and to that at the next; at every
+// 17th, with a reset.
 func step(rev int64) []store.Batch {
 	c := store.Commit{Revision: rev, Nonce: uint64(rev), Reset: rev%17 == 0}
 	for i := range int64(9) {
@@ -21,7 +22,23 @@ func step(rev int64) []store.Batch {
 		b := store.Commit{Revision: rev / 3, Nonce: uint64(rev), Facts: []store.Fact{fact(1, fmt.Sprint(rev))}}
 		batches = append(batches, store.Batch{Log: "b", After: rev/3 - 1, Commits: []store.Commit{b}})
 	}
+	if head, oldest := steppedC(rev); rev >= 4 && rev%4 <= 1 {
+		before, _ := steppedC(rev - 1)
+		past := fact(3, "past")
+		past.Past = true
+		c := store.Commit{Revision: head, Nonce: uint64(head), Reset: head == oldest, Facts: []store.Fact{fact(rev%4, fmt.Sprint(rev)), past}}
+		batches = append(batches, store.Batch{Log: "c", After: before, Commits: []store.Commit{c}})
+	}
 	return batches
+}
+
+// steppedC is the head and the oldest revision of log c when log a is at rev.
+func steppedC(rev int64) (head, oldest int64) {
+	if rev < 4 {
+		return 0, 1
+	}
+	oldest = rev / 4 * 10
+	return oldest + min(rev%4, 1), oldest
 }
 
 func fact(id int64, value string) store.Fact {
@@ -59,8 +76,8 @@ func records(t testing.TB, s *Store, log string) (map[int64]string, store.State)
 	return all, state
 }
 
-// checkStepped: log a is at acked or one further, and a, b and the history are
-// as they should be there.
+// checkStepped: log a is at acked or one further, and a, b, c and the history
+// are as they should be there.
 func checkStepped(t *testing.T, s *Store, acked int64) {
 	t.Helper()
 	got, state := records(t, s, "a")
@@ -78,15 +95,26 @@ func checkStepped(t *testing.T, s *Store, acked int64) {
 	if stateB.Head.Revision != rev/3 || rev >= 3 && b[1] != fmt.Sprint(rev-rev%3) {
 		t.Fatalf("log b is at %d with %v, log a at %d", stateB.Head.Revision, b, rev)
 	}
-	next := state.Oldest
-	for c, err := range s.Commits(t.Context(), "a", next) {
-		if err != nil || c.Revision != next || c.Nonce != uint64(next) {
-			t.Fatalf("commit %d: %+v, %v", next, c, err)
-		}
-		next++
+	c, stateC := records(t, s, "c")
+	headC, oldestC := steppedC(rev)
+	want := make(map[int64]string)
+	for r := headC; r >= oldestC; r-- {
+		want[r-oldestC] = fmt.Sprint(rev/4*4 + r - oldestC)
 	}
-	if next != rev+1 {
-		t.Fatalf("the history ends at %d, the head is %d", next-1, rev)
+	if stateC.Head.Revision != headC || stateC.Oldest != oldestC || len(stateC.Damaged) > 0 || !reflect.DeepEqual(c, want) {
+		t.Fatalf("log c is %+v with %v, log a at %d", stateC, c, rev)
+	}
+	for log, state := range map[string]store.State{"a": state, "c": stateC} {
+		next := state.Oldest
+		for c, err := range s.Commits(t.Context(), log, next) {
+			if err != nil || c.Revision != next || c.Nonce != uint64(next) {
+				t.Fatalf("commit %d of log %s: %+v, %v", next, log, c, err)
+			}
+			next++
+		}
+		if next != state.Head.Revision+1 {
+			t.Fatalf("the history of log %s ends at %d, the head is %d", log, next-1, state.Head.Revision)
+		}
 	}
 }
 

@@ -218,7 +218,7 @@ func (x *index) placeAll(rows []columns) bool {
 		next = c.seq + 1
 	}
 	for _, l := range x.logs {
-		if l.head() < max(l.foldedRev, 1) {
+		if l.head() < l.least() {
 			return false
 		}
 	}

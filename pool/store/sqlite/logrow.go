@@ -17,8 +17,8 @@ type logRow struct {
 	foldedRev int64
 	// trimmed: rows that end before this revision have been deleted.
 	trimmed int64
-	// whole: a row before this revision was lost, so nothing before it is
-	// served.
+	// whole: a row before this revision was lost, or the log jumped to it, so
+	// nothing before it is served.
 	whole int64
 	// base is the head when its row was lost.
 	base store.Head

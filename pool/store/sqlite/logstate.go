@@ -55,9 +55,10 @@ func (l *logState) search(rev int64) int {
 	return sort.Search(len(l.rows), func(i int) bool { return l.rows[i].last >= rev })
 }
 
-// fits says whether r can be the next row of the log.
+// fits says whether r can be the next row of the log: it follows without a gap,
+// or with one that is before whole, and whole is not within it.
 func (l *logState) fits(r rowRef) bool {
-	if r.first < 1 || r.last < r.first {
+	if r.first < 1 || r.last < r.first || r.first < l.whole && l.whole <= r.last {
 		return false
 	}
 	if n := len(l.rows); n > 0 {
@@ -65,6 +66,17 @@ func (l *logState) fits(r rowRef) bool {
 		return r.first == last+1 || r.first > last && r.first <= l.whole
 	}
 	return r.first <= max(l.trimmed, l.whole, 1)
+}
+
+// least is the lowest head that the log can have: a lower one shows that the
+// last rows are lost. Nothing but a row that is lost (the one that jumped, or one
+// behind another that was lost) leaves the head two below whole.
+func (l *logState) least() int64 {
+	least := max(l.foldedRev, 1)
+	if l.head() < l.whole-1 {
+		least = max(least, l.whole)
+	}
+	return least
 }
 
 // drop takes the row with the given seq out of rows.

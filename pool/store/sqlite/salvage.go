@@ -26,7 +26,7 @@ func (s *Store) salvage(x *index, rows []columns) error {
 		}
 	}
 	for _, l := range x.logs {
-		if want := max(l.foldedRev, 1); l.head() < want {
+		if want := l.least(); l.head() < want {
 			explained = true
 			lost := plainLoss(l, "log "+l.name, fmt.Sprintf("its journal ends at revision %d, before %d", l.head(), want))
 			lost.next.base, lost.next.whole = newHead(want), want+1

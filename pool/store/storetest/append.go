@@ -73,13 +73,20 @@ func AppendMalformed(t *testing.T, h Harness) {
 	pastGone, pastExpires := past(1, ""), past(1, "past")
 	pastGone.Gone, pastExpires.Expires = true, epoch
 	for name, batches := range map[string][]store.Batch{
-		"past and gone":    {batch("a", commit(1, set(1, "one"), pastGone))},
-		"past and expires": {batch("a", commit(1), commit(2, pastExpires))},
-		"a gap":            {batch("a", commit(1), commit(3))},
-		"not after":        {{Log: "a", After: 0, Commits: []store.Commit{commit(2)}}},
-		"the log twice":    {batch("a", commit(1)), batch("a", commit(2))},
-		"no log":           {batch("", commit(1))},
-		"before nothing":   {{Log: "a", After: -1, Commits: []store.Commit{commit(0)}}},
+		"past and gone":            {batch("a", commit(1, set(1, "one"), pastGone))},
+		"past and expires":         {batch("a", commit(1), commit(2, pastExpires))},
+		"a jump, but no reset":     {{Log: "a", After: 0, Commits: []store.Commit{commit(5)}}},
+		"a jump within":            {batch("a", commit(1), resetting(5))},
+		"a gap after a jump":       {{Log: "a", After: 0, Commits: []store.Commit{resetting(5), resetting(7)}}},
+		"a jump that goes nowhere": {{Log: "a", After: 0, Commits: []store.Commit{resetting(0)}}},
+		"a jump too far":           {{Log: "a", After: 0, Commits: []store.Commit{resetting(store.MaxRevision + 1)}}},
+		"on after the last":        {{Log: "a", After: 0, Commits: []store.Commit{resetting(store.MaxRevision), commit(store.MaxRevision + 1)}}},
+		"after what can't be":      {{Log: "a", After: math.MaxInt64, Commits: []store.Commit{resetting(math.MinInt64)}}},
+		"a gap":                    {batch("a", commit(1), commit(3))},
+		"not after":                {{Log: "a", After: 0, Commits: []store.Commit{commit(2)}}},
+		"the log twice":            {batch("a", commit(1)), batch("a", commit(2))},
+		"no log":                   {batch("", commit(1))},
+		"before nothing":           {{Log: "a", After: -1, Commits: []store.Commit{commit(0)}}},
 	} {
 		if err := s.Append(t.Context(), batches); !errors.Is(err, store.ErrNotApplied) {
 			t.Errorf("%s: %v, want ErrNotApplied", name, err)

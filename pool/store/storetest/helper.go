@@ -61,6 +61,13 @@ func commit(revision int64, facts ...store.Fact) store.Commit {
 	}
 }
 
+// resetting is a commit that resets its log.
+func resetting(revision int64, facts ...store.Fact) store.Commit {
+	c := commit(revision, facts...)
+	c.Reset = true
+	return c
+}
+
 func batch(log string, commits ...store.Commit) store.Batch {
 	b := store.Batch{Log: log, Commits: commits}
 	if len(commits) > 0 {

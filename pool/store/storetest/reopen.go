@@ -40,7 +40,9 @@ func RandomHistory(t *testing.T, h Harness) {
 
 type model struct {
 	records map[store.Key]string
+	// commits are those since the last jump.
 	commits []store.Commit
+	head    int64
 	trimmed int64
 }
 
@@ -62,7 +64,7 @@ func randomHistory(t *testing.T, h Harness, rnd *rand.Rand) {
 			mustAppend(t, s, batches...)
 		case n < 90:
 			for name, m := range logs {
-				before := rnd.Int64N(int64(len(m.commits)) + 2)
+				before := rnd.Int64N(m.head + 2)
 				m.trimmed = max(m.trimmed, before)
 				if err := s.Trim(t.Context(), name, before); err != nil {
 					t.Fatal(err)
@@ -83,14 +85,19 @@ func randomHistory(t *testing.T, h Harness, rnd *rand.Rand) {
 
 // next makes a batch of one to three commits and applies it to the model.
 func (m *model) next(log string, rnd *rand.Rand) store.Batch {
-	b := store.Batch{Log: log, After: int64(len(m.commits))}
-	for range 1 + rnd.IntN(3) {
-		c := commit(int64(len(m.commits)) + 1)
+	b := store.Batch{Log: log, After: m.head}
+	for n := range 1 + rnd.IntN(3) {
+		c := commit(m.head + 1)
 		c.Nonce = rnd.Uint64()
 		if rnd.IntN(25) == 0 {
 			c.Reset = true
 			clear(m.records)
+			if n == 0 && rnd.IntN(2) == 0 {
+				c.Revision += 1 + rnd.Int64N(5)
+				m.commits, m.trimmed = nil, c.Revision
+			}
 		}
+		m.head = c.Revision
 		for range rnd.IntN(8) {
 			f := set(rnd.Int64N(40), fmt.Sprint(c.Revision, " ", rnd.IntN(1000)))
 			switch rnd.IntN(8) {
@@ -116,17 +123,17 @@ func (m *model) check(t *testing.T, s store.Store, log string) {
 	if len(m.commits) == 0 {
 		return
 	}
-	last := int64(len(m.commits))
-	if !sameHead(state.Head, m.commits[last-1].Head()) {
+	first := m.commits[0].Revision
+	if !sameHead(state.Head, m.commits[m.head-first].Head()) {
 		t.Fatalf("log %s: the head is %+v", log, state.Head)
 	}
-	if state.Oldest > max(1, min(m.trimmed, last)) {
-		t.Fatalf("log %s: the oldest is %d, trimmed before %d", log, state.Oldest, m.trimmed)
+	if state.Oldest < first || state.Oldest > max(1, min(m.trimmed, m.head)) {
+		t.Fatalf("log %s: the oldest is %d, trimmed before %d, at %d first", log, state.Oldest, m.trimmed, first)
 	}
 	got := collect(t, s, log, state.Oldest)
-	wantRevisions(t, got, state.Oldest, last)
+	wantRevisions(t, got, state.Oldest, m.head)
 	for i, c := range got {
-		if want := m.commits[state.Oldest-1+int64(i)]; !sameCommit(c, want) {
+		if want := m.commits[state.Oldest-first+int64(i)]; !sameCommit(c, want) {
 			t.Fatalf("log %s: got %+v, want %+v", log, c, want)
 		}
 	}
