@@ -55,6 +55,15 @@ func checkFacts(facts []Fact) error {
 	return nil
 }
 
+// CheckSize refuses what takes more than limit bytes; engines ask it for
+// MaxAppendBytes. The error wraps ErrNotApplied.
+func CheckSize(size, limit int) error {
+	if size > limit {
+		return fmt.Errorf("%w: the commits take %d bytes, at most %d can be appended at once", ErrNotApplied, size, limit)
+	}
+	return nil
+}
+
 // Head is the head of a log whose last commit is c.
 func (c Commit) Head() Head {
 	return Head{Revision: c.Revision, Nonce: c.Nonce, At: c.At}

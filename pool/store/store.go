@@ -67,6 +67,13 @@ func (e *CompactedError) Unwrap() error { return ErrCompacted }
 // a floating-point number too, which is what some readers make of it.
 const MaxRevision = 1 << 53
 
+// MaxAppendBytes is the most that the batches of one append may take together,
+// each as EncodedSize counts its commits. What is larger can never be appended:
+// engines refuse it as not applied, before anything is written. It is a little
+// below what SQLite can hold in one row, and far above what a pool's mutations
+// make; only who brings a whole pool at once has to mind it.
+const MaxAppendBytes = 900 << 20
+
 // Key names a record within a log. Engines order and compare it as three
 // integers and know nothing of its meaning.
 type Key struct {
@@ -147,9 +154,9 @@ type Store interface {
 	// Append adds the batches, to several logs at once, all or nothing; it is
 	// durable when it returns nil. The commits of a batch must follow After
 	// without a gap, but for a jump, and a log may come once; see Check. A batch without commits
-	// appends nothing, but its log has to be at After all the same. Errors wrap
-	// ErrConflict, ErrNotApplied or ErrUnknown; any other error counts as
-	// ErrUnknown. A context that has ended by the time writing begins makes it
+	// appends nothing, but its log has to be at After all the same. All together
+	// may take MaxAppendBytes. Errors wrap ErrConflict, ErrNotApplied or
+	// ErrUnknown; any other error counts as ErrUnknown. A context that has ended by the time writing begins makes it
 	// ErrNotApplied; later it is not heeded.
 	Append(ctx context.Context, batches []Batch) error
 	// Load yields every live record of a log once, in no order, and returns the

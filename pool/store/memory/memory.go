@@ -40,6 +40,13 @@ func (s *Store) Append(ctx context.Context, batches []store.Batch) error {
 	if err := store.Check(batches); err != nil {
 		return err
 	}
+	size := 0
+	for _, b := range batches {
+		size += store.EncodedSize(b.Commits)
+	}
+	if err := store.CheckSize(size, store.MaxAppendBytes); err != nil {
+		return err
+	}
 	// Copied before the lock is taken: readers should not wait for it.
 	copies := make([][]store.Commit, len(batches))
 	for i, b := range batches {

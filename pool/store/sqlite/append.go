@@ -29,11 +29,9 @@ func (s *Store) Append(ctx context.Context, batches []store.Batch) error {
 		return err
 	}
 	// Encoded before the turn is taken: nobody has to wait for it.
-	payloads := make([][]byte, len(batches))
-	for i, b := range batches {
-		if len(b.Commits) > 0 {
-			payloads[i] = newRow(b.Commits)
-		}
+	payloads, err := s.encode(batches)
+	if err != nil {
+		return err
 	}
 	release, err := s.take(ctx)
 	if err != nil {
@@ -52,6 +50,26 @@ func (s *Store) Append(ctx context.Context, batches []store.Batch) error {
 	}
 	s.publish(rows)
 	return nil
+}
+
+// encode makes the payload of each batch's row; nil for one without commits. All
+// are measured before any is made.
+func (s *Store) encode(batches []store.Batch) ([][]byte, error) {
+	sizes, sum := make([]int, len(batches)), 0
+	for i, b := range batches {
+		sizes[i] = store.EncodedSize(b.Commits)
+		sum += sizes[i]
+	}
+	if err := store.CheckSize(sum, s.tune.appendBytes); err != nil {
+		return nil, err
+	}
+	payloads := make([][]byte, len(batches))
+	for i, b := range batches {
+		if len(b.Commits) > 0 {
+			payloads[i] = newRow(b.Commits, sizes[i])
+		}
+	}
+	return payloads, nil
 }
 
 // plan compares the heads and numbers the rows. The turn is held.

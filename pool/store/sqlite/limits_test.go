@@ -1,6 +1,8 @@
 package sqlite
 
 import (
+	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -48,6 +50,37 @@ func TestClose_isBounded(t *testing.T) {
 		t.Error("all was folded")
 	}
 	checkStepped(t, s, 30)
+}
+
+// An append may take exactly so much, and not a byte more, all logs together.
+func TestAppend_bound(t *testing.T) {
+	t.Parallel()
+	commits := []store.Commit{{Revision: 1, Facts: []store.Fact{fact(1, strings.Repeat("x", 1000))}}}
+	one := store.EncodedSize(commits)
+	both := []store.Batch{{Log: "a", Commits: commits}, {Log: "b", Commits: commits}}
+	for _, tt := range []struct {
+		bound   int
+		batches []store.Batch
+		fits    bool
+	}{
+		{one, both[:1], true},
+		{one - 1, both[:1], false},
+		{2 * one, both, true},
+		{2*one - 1, both, false},
+	} {
+		s := mustOpen(t, t.TempDir(), func(s *Store) { s.tune.appendBytes = tt.bound })
+		err := s.Append(t.Context(), tt.batches)
+		if tt.fits && err != nil || !tt.fits && !errors.Is(err, store.ErrNotApplied) {
+			t.Errorf("%d bytes with the bound %d: %v", len(tt.batches)*one, tt.bound, err)
+		}
+		want := 0
+		if tt.fits {
+			want = len(tt.batches)
+		}
+		if n := count(t, s, "journal"); n != want {
+			t.Errorf("%d bytes with the bound %d: %d rows were written", len(tt.batches)*one, tt.bound, n)
+		}
+	}
 }
 
 // The largest revision a pool makes, of 16 MiB.

@@ -3,6 +3,8 @@ package sqlite
 import (
 	"log/slog"
 	"time"
+
+	"github.com/taskpool-dev/taskpool/pool/store"
 )
 
 // Option changes what Open does.
@@ -14,8 +16,10 @@ func WithLogger(l *slog.Logger) Option {
 	return func(s *Store) { s.log = l }
 }
 
-// tuning is when and how much is folded; tests use smaller numbers.
+// tuning is when and how much is folded, and such; tests use smaller numbers.
 type tuning struct {
+	// An append takes at most so much.
+	appendBytes int
 	// Folding starts when this much is unfolded, and stops at half of it.
 	lagRows, lagBytes int
 	// It also starts when nothing was appended for idle, if there is enough to
@@ -33,17 +37,18 @@ type tuning struct {
 }
 
 var defaultTuning = tuning{
-	lagRows:    50_000,
-	lagBytes:   64 << 20,
-	idle:       time.Second,
-	idleRows:   200,
-	roundRows:  2_000,
-	roundBytes: 4 << 20,
-	roundLogs:  100,
-	pieceRows:  200,
-	pieceBytes: 1 << 20,
-	closing:    3 * time.Second,
-	sweep:      time.Minute,
+	appendBytes: store.MaxAppendBytes,
+	lagRows:     50_000,
+	lagBytes:    64 << 20,
+	idle:        time.Second,
+	idleRows:    200,
+	roundRows:   2_000,
+	roundBytes:  4 << 20,
+	roundLogs:   100,
+	pieceRows:   200,
+	pieceBytes:  1 << 20,
+	closing:     3 * time.Second,
+	sweep:       time.Minute,
 }
 
 // hooks let tests come between; all may be nil.

@@ -18,10 +18,10 @@ const (
 	rowHeader  = 1 + 8 + 8 + 4
 )
 
-// newRow encodes commits with room in front for the header, which is known
-// only under the turn.
-func newRow(commits []store.Commit) []byte {
-	b := make([]byte, rowHeader, rowHeader+store.EncodedSize(commits))
+// newRow encodes commits, whose EncodedSize is size, with room in front for the
+// header, which is known only under the turn.
+func newRow(commits []store.Commit, size int) []byte {
+	b := make([]byte, rowHeader, rowHeader+size)
 	return store.EncodeCommits(b, commits)
 }
 

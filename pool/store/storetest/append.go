@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -162,25 +161,6 @@ func AppendCopies(t *testing.T, h Harness) {
 			copy(c.Facts[0].Value, "WRONG")
 			c.Facts[0] = gone(1)
 		}
-	}
-}
-
-// AppendLarge: the largest revision a pool makes, and a large value, fit.
-func AppendLarge(t *testing.T, h Harness) {
-	s := h.open(t)
-	c := commit(1)
-	for id := range int64(10_000) {
-		c.Facts = append(c.Facts, set(id, fmt.Sprint("record ", id)))
-	}
-	mustAppend(t, s, batch("a", c))
-	big := bytes.Repeat([]byte("0123456789abcdef"), 1<<18)
-	mustAppend(t, s, batch("a", commit(2, set(-1, string(big)))))
-	records, _ := load(t, s, "a")
-	if len(records) != 10_001 || records[key(9_999)] != "record 9999" || records[key(-1)] != string(big) {
-		t.Errorf("%d records", len(records))
-	}
-	if got := collect(t, s, "a", 1); len(got) != 2 || !sameCommit(got[0], c) {
-		t.Errorf("%d commits", len(got))
 	}
 }
 

@@ -34,6 +34,7 @@ func Run(t *testing.T, open func(t testing.TB) Harness) {
 		{"AppendSeveralLogs", AppendSeveralLogs},
 		{"AppendCopies", AppendCopies},
 		{"AppendLarge", AppendLarge},
+		{"AppendTooLarge", AppendTooLarge},
 		{"AppendRace", AppendRace},
 		{"AppendRaceSeveralLogs", AppendRaceSeveralLogs},
 		{"Keys", Keys},
