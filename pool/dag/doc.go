@@ -30,7 +30,7 @@
 //
 // # What is here
 //
-// [AddEdge] checks one edge. [Sort] orders a graph from scratch. [Heights]
-// keeps, for every node, the length of the longest chain of nodes that wait
-// for it.
+// [AddEdge] checks one edge. [Sort] orders a graph from scratch, and [Knots]
+// tells all that keeps it from being ordered. [Heights] keeps, for every node,
+// the length of the longest chain of nodes that wait for it.
 package dag
