@@ -23,6 +23,9 @@ const (
 	EventGate
 	EventVerdict
 	EventRetried
+	// EventImported: the task was brought in from an export, with the thread that
+	// stands before it.
+	EventImported
 
 	eventKindCount
 )
@@ -103,3 +106,6 @@ type DependencyDetail struct {
 	Added, Removed []string
 	GivenUp        string
 }
+
+// ImportedDetail tells which key an imported task had where it was exported.
+type ImportedDetail struct{ Key string }

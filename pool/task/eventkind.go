@@ -5,7 +5,7 @@ import "fmt"
 var eventKindNames = [eventKindCount]string{
 	"unspecified", "created", "comment", "claimed", "released", "status",
 	"assigned", "subtask", "edited", "progress", "dependency", "hold_expired",
-	"submitted", "gate", "verdict", "retried",
+	"submitted", "gate", "verdict", "retried", "imported",
 }
 
 // String returns the lower-case name: "created", "hold_expired".

@@ -124,6 +124,15 @@ func ResolveLimits(explicit LimitOptions, getenv func(string) (string, bool)) Li
 // DefaultLimits are the limits without options and environment.
 func DefaultLimits() Limits { return ResolveLimits(nil, nil) }
 
+// HighestLimits are the ceilings: what no pool's limits are above.
+func HighestLimits() Limits {
+	var limits Limits
+	for _, row := range limitTable {
+		*row.value(&limits) = row.ceiling
+	}
+	return limits
+}
+
 // All yields every limit by name, in a fixed order.
 func (l Limits) All() iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {

@@ -73,7 +73,7 @@ func TestValuesBeyondTheEnumerations(t *testing.T) {
 }
 
 func TestDenEventKindsComeFirst(t *testing.T) {
-	want := "created comment claimed released status assigned subtask edited progress dependency hold_expired submitted gate verdict retried"
+	want := "created comment claimed released status assigned subtask edited progress dependency hold_expired submitted gate verdict retried imported"
 	var names []string
 	for _, k := range EventKinds() {
 		names = append(names, k.String())

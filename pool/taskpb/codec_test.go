@@ -160,7 +160,7 @@ func TestCodec_refusesToReadEvent(t *testing.T) {
 	unknown := []byte{0xf8, 0x3f, 1}
 	for name, m := range map[string]*taskpoolv1.TaskEvent{
 		"no kind":            {Id: 1},
-		"unknown kind":       {Id: 1, Kind: 16},
+		"unknown kind":       {Id: 1, Kind: 17},
 		"via":                {Id: 1, Kind: 2, Via: "agent:runner"},
 		"redacted":           {Id: 1, Kind: 2, Redacted: true},
 		"detail of another":  {Id: 1, Kind: 2, Detail: &taskpoolv1.TaskEvent_Created{Created: &taskpoolv1.CreatedDetail{}}},

@@ -25,6 +25,10 @@ func (e *LaterError) Error() string {
 const (
 	featureReview    = "review"
 	featureContracts = "contracts"
+	featureLeases    = "leases"
+	featureGraphs    = "graphs"
+	featureRedaction = "redaction"
+	featureRunners   = "runners"
 )
 
 // Draft reads a new task. It does not check what [task.Draft.Check] checks; the

@@ -68,6 +68,8 @@ func oneByOne(of proto.Message) map[protoreflect.FieldDescriptor]protoreflect.Me
 		switch {
 		case f.IsMap():
 			m.Mutable(f).Map().Set(protoreflect.ValueOfString("k").MapKey(), protoreflect.ValueOfString("v"))
+		case f.IsList() && f.Kind() == protoreflect.MessageKind:
+			m.Mutable(f).List().AppendMutable()
 		case f.IsList():
 			m.Mutable(f).List().Append(protoreflect.ValueOfString("x"))
 		case f.Kind() == protoreflect.MessageKind:
@@ -80,6 +82,8 @@ func oneByOne(of proto.Message) map[protoreflect.FieldDescriptor]protoreflect.Me
 			m.Set(f, protoreflect.ValueOfBool(true))
 		case f.Kind() == protoreflect.Int64Kind:
 			m.Set(f, protoreflect.ValueOfInt64(1))
+		case f.Kind() == protoreflect.Int32Kind:
+			m.Set(f, protoreflect.ValueOfInt32(1))
 		default:
 			m.Set(f, protoreflect.ValueOfString("x"))
 		}

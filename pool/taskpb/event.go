@@ -47,6 +47,8 @@ func detailKind(detail any) task.EventKind {
 		return task.EventEdited
 	case task.DependencyDetail:
 		return task.EventDependency
+	case task.ImportedDetail:
+		return task.EventImported
 	}
 	return task.EventUnspecified
 }
@@ -86,6 +88,8 @@ func setDetail(m *taskpoolv1.TaskEvent, e *task.Event) error {
 		m.Detail = &taskpoolv1.TaskEvent_Edited{Edited: &taskpoolv1.EditedDetail{Fields: d.Fields, SetLabels: d.SetLabels, RemovedLabels: d.RemovedLabels}}
 	case task.DependencyDetail:
 		m.Detail = &taskpoolv1.TaskEvent_Dependency{Dependency: &taskpoolv1.DependencyDetail{AddedIds: d.Added, RemovedIds: d.Removed, GivenUpId: d.GivenUp}}
+	case task.ImportedDetail:
+		m.Detail = &taskpoolv1.TaskEvent_Imported{Imported: &taskpoolv1.ImportedDetail{Key: d.Key}}
 	}
 	return nil
 }
@@ -97,7 +101,7 @@ func eventOf(m *taskpoolv1.TaskEvent) (*task.Event, error) {
 	e := &task.Event{
 		ID: m.GetId(), TaskID: shared(m.GetTaskId()), Actor: shared(m.GetActor()), Body: m.GetBody(),
 	}
-	if k := m.GetKind(); k > 0 && k <= taskpoolv1.TaskEventKind(task.EventRetried) {
+	if k := m.GetKind(); k > 0 && k <= taskpoolv1.TaskEventKind(task.EventImported) {
 		e.Kind = task.EventKind(k)
 	} else {
 		return nil, fmt.Errorf("it has the kind %d", k)
@@ -155,6 +159,9 @@ func detailOf(m *taskpoolv1.TaskEvent) (any, error) {
 		return known(x.ProtoReflect().GetUnknown(), task.DependencyDetail{
 			Added: sharedAll(x.GetAddedIds()), Removed: sharedAll(x.GetRemovedIds()), GivenUp: shared(x.GetGivenUpId()),
 		})
+	case *taskpoolv1.TaskEvent_Imported:
+		x := d.Imported
+		return known(x.ProtoReflect().GetUnknown(), task.ImportedDetail{Key: x.GetKey()})
 	}
 	return nil, errNewer
 }

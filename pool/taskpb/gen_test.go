@@ -125,6 +125,8 @@ func details(t *rapid.T, kind task.EventKind) any {
 		return task.EditedDetail{Fields: names.Draw(t, "fields"), SetLabels: names.Draw(t, "set"), RemovedLabels: names.Draw(t, "removed")}
 	case task.EventDependency:
 		return task.DependencyDetail{Added: idLists().Draw(t, "added"), Removed: idLists().Draw(t, "removed"), GivenUp: rapid.OneOf(rapid.Just(""), ids()).Draw(t, "given_up")}
+	case task.EventImported:
+		return task.ImportedDetail{Key: text.Draw(t, "key")}
 	}
 	return nil
 }

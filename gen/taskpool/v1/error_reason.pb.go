@@ -344,6 +344,12 @@ const (
 	// Metadata: none.
 	// Example: "the pool 'web' has 12 tasks; only an empty one can be restored".
 	ErrorReason_ERROR_REASON_POOL_NOT_EMPTY ErrorReason = 53
+	// Of a task in ImportPoolResponse alone, never of a call. The pool has the task
+	// with other content, which a merge never writes over.
+	//
+	// Metadata: none.
+	// Example: "T-12 differs here in title and thread; it was left as it is".
+	ErrorReason_ERROR_REASON_TASK_DIFFERS ErrorReason = 55
 )
 
 // Enum value maps for ErrorReason.
@@ -403,6 +409,7 @@ var (
 		51: "ERROR_REASON_EVENT_NOT_FOUND",
 		52: "ERROR_REASON_TOKEN_NOT_FOUND",
 		53: "ERROR_REASON_POOL_NOT_EMPTY",
+		55: "ERROR_REASON_TASK_DIFFERS",
 	}
 	ErrorReason_value = map[string]int32{
 		"ERROR_REASON_UNSPECIFIED":             0,
@@ -459,6 +466,7 @@ var (
 		"ERROR_REASON_EVENT_NOT_FOUND":         51,
 		"ERROR_REASON_TOKEN_NOT_FOUND":         52,
 		"ERROR_REASON_POOL_NOT_EMPTY":          53,
+		"ERROR_REASON_TASK_DIFFERS":            55,
 	}
 )
 
@@ -493,7 +501,7 @@ var File_taskpool_v1_error_reason_proto protoreflect.FileDescriptor
 
 const file_taskpool_v1_error_reason_proto_rawDesc = "" +
 	"\n" +
-	"\x1etaskpool/v1/error_reason.proto\x12\vtaskpool.v1*\xa5\x0e\n" +
+	"\x1etaskpool/v1/error_reason.proto\x12\vtaskpool.v1*\xc4\x0e\n" +
 	"\vErrorReason\x12\x1c\n" +
 	"\x18ERROR_REASON_UNSPECIFIED\x10\x00\x12\x1e\n" +
 	"\x1aERROR_REASON_INVALID_FIELD\x10\x01\x12!\n" +
@@ -549,7 +557,8 @@ const file_taskpool_v1_error_reason_proto_rawDesc = "" +
 	"\x1cERROR_REASON_GRAPH_NOT_FOUND\x102\x12 \n" +
 	"\x1cERROR_REASON_EVENT_NOT_FOUND\x103\x12 \n" +
 	"\x1cERROR_REASON_TOKEN_NOT_FOUND\x104\x12\x1f\n" +
-	"\x1bERROR_REASON_POOL_NOT_EMPTY\x105B\xad\x01\n" +
+	"\x1bERROR_REASON_POOL_NOT_EMPTY\x105\x12\x1d\n" +
+	"\x19ERROR_REASON_TASK_DIFFERS\x107B\xad\x01\n" +
 	"\x0fcom.taskpool.v1B\x10ErrorReasonProtoP\x01Z;github.com/taskpool-dev/taskpool/gen/taskpool/v1;taskpoolv1\xa2\x02\x03TXX\xaa\x02\vTaskpool.V1\xca\x02\vTaskpool\\V1\xe2\x02\x17Taskpool\\V1\\GPBMetadata\xea\x02\fTaskpool::V1b\x06proto3"
 
 var (

@@ -27,12 +27,27 @@ type ImportMode int32
 const (
 	// MERGE.
 	ImportMode_IMPORT_MODE_UNSPECIFIED ImportMode = 0
-	// Tasks that the pool doesn't have are created, under their ids; those it has
-	// with the same content are left alone; others are refused, one by one, with
-	// the reason. A merge never makes a task with a contract done.
+	// Tasks that the pool doesn't have are created, under their ids and with their
+	// threads; those it has with the same content are left alone; others are
+	// refused, one by one, with the reason. All that comes in comes in one
+	// revision, and importing again changes nothing.
+	//
+	// Created tasks get new keys and event ids, a hold a new token. What follows
+	// from the rest is derived anew: PENDING or READY, depth, counts. They keep who
+	// did what and when, as the records say, and their threads end with an IMPORTED
+	// event of who brought them in. Limits and rules are those of CreateTask. A
+	// merge never makes a task with a contract done.
+	//
+	// The same content is: all of the task but what is the pool's own (key,
+	// revision, version, updated_at and what is derived), and of its thread what
+	// members did to the task (not SUBTASK, not IMPORTED, nothing by
+	// "system:pool"), event ids apart.
 	ImportMode_IMPORT_MODE_MERGE ImportMode = 1
-	// The pool becomes what the records say, threads and revisions included, in a
-	// new epoch. Operators only, into an empty pool only; all or nothing.
+	// The pool becomes what the records say, threads, keys, event ids and revisions
+	// included, in a new epoch; exporting it gives the same records again. Holds go
+	// on, with new tokens. Limits and settings stay those of the pool, and what is
+	// above its limits comes in. Operators only, into an empty pool only; all or
+	// nothing.
 	ImportMode_IMPORT_MODE_RESTORE ImportMode = 2
 )
 
@@ -564,9 +579,14 @@ type PoolRecord struct {
 	//	*PoolRecord_Graph
 	//	*PoolRecord_Task
 	//	*PoolRecord_Event
-	Record        isPoolRecord_Record `protobuf_oneof:"record"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Record isPoolRecord_Record `protobuf_oneof:"record"`
+	// Only beside `pool`: what the export holds in all. Absent: not known.
+	Extent *PoolExtent `protobuf:"bytes,5,opt,name=extent,proto3" json:"extent,omitempty"`
+	// Only beside `task`: its assignment was made by a claim, so release, expiry
+	// and reopening take it back.
+	AssignedByClaim bool `protobuf:"varint,6,opt,name=assigned_by_claim,json=assignedByClaim,proto3" json:"assigned_by_claim,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *PoolRecord) Reset() {
@@ -642,12 +662,26 @@ func (x *PoolRecord) GetEvent() *TaskEvent {
 	return nil
 }
 
+func (x *PoolRecord) GetExtent() *PoolExtent {
+	if x != nil {
+		return x.Extent
+	}
+	return nil
+}
+
+func (x *PoolRecord) GetAssignedByClaim() bool {
+	if x != nil {
+		return x.AssignedByClaim
+	}
+	return false
+}
+
 type isPoolRecord_Record interface {
 	isPoolRecord_Record()
 }
 
 type PoolRecord_Pool struct {
-	// Name, limits and settings. The first record.
+	// Name, limits and settings; no more. The first record.
 	Pool *Pool `protobuf:"bytes,1,opt,name=pool,proto3,oneof"`
 }
 
@@ -657,7 +691,8 @@ type PoolRecord_Graph struct {
 }
 
 type PoolRecord_Task struct {
-	// A task with history and attempts. In the order they were created.
+	// A task with history and attempts, without `dependent_ids` and
+	// `hold_expires_at`. In the order they were created.
 	Task *Task `protobuf:"bytes,3,opt,name=task,proto3,oneof"`
 }
 
@@ -674,6 +709,82 @@ func (*PoolRecord_Task) isPoolRecord_Record() {}
 
 func (*PoolRecord_Event) isPoolRecord_Record() {}
 
+// PoolExtent tells what an export holds in all, so that one that was cut is
+// noticed, and how far its pool had counted, so that no key of a deleted task
+// comes again.
+type PoolExtent struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How many records have a task. Other numbers of records are refused.
+	Tasks int64 `protobuf:"varint,1,opt,name=tasks,proto3" json:"tasks,omitempty"`
+	// How many have an event.
+	Events int64 `protobuf:"varint,2,opt,name=events,proto3" json:"events,omitempty"`
+	// The number in the last key that was given out. A restored pool goes on after
+	// it.
+	LastTaskNumber int64 `protobuf:"varint,3,opt,name=last_task_number,json=lastTaskNumber,proto3" json:"last_task_number,omitempty"`
+	// The last event id that was given out.
+	LastEventId   int64 `protobuf:"varint,4,opt,name=last_event_id,json=lastEventId,proto3" json:"last_event_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PoolExtent) Reset() {
+	*x = PoolExtent{}
+	mi := &file_taskpool_v1_pool_service_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PoolExtent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PoolExtent) ProtoMessage() {}
+
+func (x *PoolExtent) ProtoReflect() protoreflect.Message {
+	mi := &file_taskpool_v1_pool_service_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PoolExtent.ProtoReflect.Descriptor instead.
+func (*PoolExtent) Descriptor() ([]byte, []int) {
+	return file_taskpool_v1_pool_service_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *PoolExtent) GetTasks() int64 {
+	if x != nil {
+		return x.Tasks
+	}
+	return 0
+}
+
+func (x *PoolExtent) GetEvents() int64 {
+	if x != nil {
+		return x.Events
+	}
+	return 0
+}
+
+func (x *PoolExtent) GetLastTaskNumber() int64 {
+	if x != nil {
+		return x.LastTaskNumber
+	}
+	return 0
+}
+
+func (x *PoolExtent) GetLastEventId() int64 {
+	if x != nil {
+		return x.LastEventId
+	}
+	return 0
+}
+
 // ExportPoolRequest asks for a whole pool.
 type ExportPoolRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -685,7 +796,7 @@ type ExportPoolRequest struct {
 
 func (x *ExportPoolRequest) Reset() {
 	*x = ExportPoolRequest{}
-	mi := &file_taskpool_v1_pool_service_proto_msgTypes[9]
+	mi := &file_taskpool_v1_pool_service_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -697,7 +808,7 @@ func (x *ExportPoolRequest) String() string {
 func (*ExportPoolRequest) ProtoMessage() {}
 
 func (x *ExportPoolRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_taskpool_v1_pool_service_proto_msgTypes[9]
+	mi := &file_taskpool_v1_pool_service_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -710,7 +821,7 @@ func (x *ExportPoolRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportPoolRequest.ProtoReflect.Descriptor instead.
 func (*ExportPoolRequest) Descriptor() ([]byte, []int) {
-	return file_taskpool_v1_pool_service_proto_rawDescGZIP(), []int{9}
+	return file_taskpool_v1_pool_service_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ExportPoolRequest) GetPool() string {
@@ -723,7 +834,7 @@ func (x *ExportPoolRequest) GetPool() string {
 // ExportPoolResponse is a part of an exported pool.
 type ExportPoolResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// In order.
+	// In order. At most 256, and at most 1 MiB unless one alone is larger.
 	Records []*PoolRecord `protobuf:"bytes,1,rep,name=records,proto3" json:"records,omitempty"`
 	// The state that is exported; the same on every message: a watch after it
 	// misses nothing.
@@ -734,7 +845,7 @@ type ExportPoolResponse struct {
 
 func (x *ExportPoolResponse) Reset() {
 	*x = ExportPoolResponse{}
-	mi := &file_taskpool_v1_pool_service_proto_msgTypes[10]
+	mi := &file_taskpool_v1_pool_service_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -746,7 +857,7 @@ func (x *ExportPoolResponse) String() string {
 func (*ExportPoolResponse) ProtoMessage() {}
 
 func (x *ExportPoolResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_taskpool_v1_pool_service_proto_msgTypes[10]
+	mi := &file_taskpool_v1_pool_service_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -759,7 +870,7 @@ func (x *ExportPoolResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportPoolResponse.ProtoReflect.Descriptor instead.
 func (*ExportPoolResponse) Descriptor() ([]byte, []int) {
-	return file_taskpool_v1_pool_service_proto_rawDescGZIP(), []int{10}
+	return file_taskpool_v1_pool_service_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ExportPoolResponse) GetRecords() []*PoolRecord {
@@ -786,7 +897,8 @@ type ImportPoolRequest struct {
 	RequestId string `protobuf:"bytes,2,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// UNSPECIFIED: MERGE.
 	Mode ImportMode `protobuf:"varint,3,opt,name=mode,proto3,enum=taskpool.v1.ImportMode" json:"mode,omitempty"`
-	// In the order ExportPool gave them.
+	// In the order ExportPool gave them. Some may be left out in MERGE, also the
+	// first, without which nobody counts them.
 	Records       []*PoolRecord `protobuf:"bytes,4,rep,name=records,proto3" json:"records,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -794,7 +906,7 @@ type ImportPoolRequest struct {
 
 func (x *ImportPoolRequest) Reset() {
 	*x = ImportPoolRequest{}
-	mi := &file_taskpool_v1_pool_service_proto_msgTypes[11]
+	mi := &file_taskpool_v1_pool_service_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -806,7 +918,7 @@ func (x *ImportPoolRequest) String() string {
 func (*ImportPoolRequest) ProtoMessage() {}
 
 func (x *ImportPoolRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_taskpool_v1_pool_service_proto_msgTypes[11]
+	mi := &file_taskpool_v1_pool_service_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -819,7 +931,7 @@ func (x *ImportPoolRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportPoolRequest.ProtoReflect.Descriptor instead.
 func (*ImportPoolRequest) Descriptor() ([]byte, []int) {
-	return file_taskpool_v1_pool_service_proto_rawDescGZIP(), []int{11}
+	return file_taskpool_v1_pool_service_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ImportPoolRequest) GetPool() string {
@@ -857,19 +969,21 @@ type ImportPoolResponse struct {
 	Created int32 `protobuf:"varint,1,opt,name=created,proto3" json:"created,omitempty"`
 	// How many were there already, with the same content.
 	Unchanged int32 `protobuf:"varint,2,opt,name=unchanged,proto3" json:"unchanged,omitempty"`
-	// Which were refused. Never in RESTORE.
+	// Which were refused, the first 1,000 of them. Never in RESTORE.
 	Refused []*ImportRefusal `protobuf:"bytes,3,rep,name=refused,proto3" json:"refused,omitempty"`
-	// Of the revision that took them in.
+	// Of the revision that took them in; of the newest where nothing came in.
 	Cursor string `protobuf:"bytes,4,opt,name=cursor,proto3" json:"cursor,omitempty"`
 	// This request had been answered before.
-	Replayed      bool `protobuf:"varint,5,opt,name=replayed,proto3" json:"replayed,omitempty"`
+	Replayed bool `protobuf:"varint,5,opt,name=replayed,proto3" json:"replayed,omitempty"`
+	// How many were refused.
+	RefusedCount  int32 `protobuf:"varint,6,opt,name=refused_count,json=refusedCount,proto3" json:"refused_count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ImportPoolResponse) Reset() {
 	*x = ImportPoolResponse{}
-	mi := &file_taskpool_v1_pool_service_proto_msgTypes[12]
+	mi := &file_taskpool_v1_pool_service_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -881,7 +995,7 @@ func (x *ImportPoolResponse) String() string {
 func (*ImportPoolResponse) ProtoMessage() {}
 
 func (x *ImportPoolResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_taskpool_v1_pool_service_proto_msgTypes[12]
+	mi := &file_taskpool_v1_pool_service_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -894,7 +1008,7 @@ func (x *ImportPoolResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportPoolResponse.ProtoReflect.Descriptor instead.
 func (*ImportPoolResponse) Descriptor() ([]byte, []int) {
-	return file_taskpool_v1_pool_service_proto_rawDescGZIP(), []int{12}
+	return file_taskpool_v1_pool_service_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ImportPoolResponse) GetCreated() int32 {
@@ -932,6 +1046,13 @@ func (x *ImportPoolResponse) GetReplayed() bool {
 	return false
 }
 
+func (x *ImportPoolResponse) GetRefusedCount() int32 {
+	if x != nil {
+		return x.RefusedCount
+	}
+	return 0
+}
+
 // ImportRefusal is a record that was not taken in.
 type ImportRefusal struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -949,7 +1070,7 @@ type ImportRefusal struct {
 
 func (x *ImportRefusal) Reset() {
 	*x = ImportRefusal{}
-	mi := &file_taskpool_v1_pool_service_proto_msgTypes[13]
+	mi := &file_taskpool_v1_pool_service_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -961,7 +1082,7 @@ func (x *ImportRefusal) String() string {
 func (*ImportRefusal) ProtoMessage() {}
 
 func (x *ImportRefusal) ProtoReflect() protoreflect.Message {
-	mi := &file_taskpool_v1_pool_service_proto_msgTypes[13]
+	mi := &file_taskpool_v1_pool_service_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -974,7 +1095,7 @@ func (x *ImportRefusal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportRefusal.ProtoReflect.Descriptor instead.
 func (*ImportRefusal) Descriptor() ([]byte, []int) {
-	return file_taskpool_v1_pool_service_proto_rawDescGZIP(), []int{13}
+	return file_taskpool_v1_pool_service_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ImportRefusal) GetIndex() int64 {
@@ -1040,14 +1161,22 @@ const file_taskpool_v1_pool_service_proto_rawDesc = "" +
 	"\x11ClearPoolResponse\x12%\n" +
 	"\x04pool\x18\x01 \x01(\v2\x11.taskpool.v1.PoolR\x04pool\x12\x16\n" +
 	"\x06cursor\x18\x02 \x01(\tR\x06cursor\x12\x1a\n" +
-	"\breplayed\x18\x03 \x01(\bR\breplayed\"\xc4\x01\n" +
+	"\breplayed\x18\x03 \x01(\bR\breplayed\"\xa1\x02\n" +
 	"\n" +
 	"PoolRecord\x12'\n" +
 	"\x04pool\x18\x01 \x01(\v2\x11.taskpool.v1.PoolH\x00R\x04pool\x12*\n" +
 	"\x05graph\x18\x02 \x01(\v2\x12.taskpool.v1.GraphH\x00R\x05graph\x12'\n" +
 	"\x04task\x18\x03 \x01(\v2\x11.taskpool.v1.TaskH\x00R\x04task\x12.\n" +
-	"\x05event\x18\x04 \x01(\v2\x16.taskpool.v1.TaskEventH\x00R\x05eventB\b\n" +
-	"\x06record\"'\n" +
+	"\x05event\x18\x04 \x01(\v2\x16.taskpool.v1.TaskEventH\x00R\x05event\x12/\n" +
+	"\x06extent\x18\x05 \x01(\v2\x17.taskpool.v1.PoolExtentR\x06extent\x12*\n" +
+	"\x11assigned_by_claim\x18\x06 \x01(\bR\x0fassignedByClaimB\b\n" +
+	"\x06record\"\x88\x01\n" +
+	"\n" +
+	"PoolExtent\x12\x14\n" +
+	"\x05tasks\x18\x01 \x01(\x03R\x05tasks\x12\x16\n" +
+	"\x06events\x18\x02 \x01(\x03R\x06events\x12(\n" +
+	"\x10last_task_number\x18\x03 \x01(\x03R\x0elastTaskNumber\x12\"\n" +
+	"\rlast_event_id\x18\x04 \x01(\x03R\vlastEventId\"'\n" +
 	"\x11ExportPoolRequest\x12\x12\n" +
 	"\x04pool\x18\x01 \x01(\tR\x04pool\"_\n" +
 	"\x12ExportPoolResponse\x121\n" +
@@ -1058,13 +1187,14 @@ const file_taskpool_v1_pool_service_proto_rawDesc = "" +
 	"\n" +
 	"request_id\x18\x02 \x01(\tR\trequestId\x12+\n" +
 	"\x04mode\x18\x03 \x01(\x0e2\x17.taskpool.v1.ImportModeR\x04mode\x121\n" +
-	"\arecords\x18\x04 \x03(\v2\x17.taskpool.v1.PoolRecordR\arecords\"\xb6\x01\n" +
+	"\arecords\x18\x04 \x03(\v2\x17.taskpool.v1.PoolRecordR\arecords\"\xdb\x01\n" +
 	"\x12ImportPoolResponse\x12\x18\n" +
 	"\acreated\x18\x01 \x01(\x05R\acreated\x12\x1c\n" +
 	"\tunchanged\x18\x02 \x01(\x05R\tunchanged\x124\n" +
 	"\arefused\x18\x03 \x03(\v2\x1a.taskpool.v1.ImportRefusalR\arefused\x12\x16\n" +
 	"\x06cursor\x18\x04 \x01(\tR\x06cursor\x12\x1a\n" +
-	"\breplayed\x18\x05 \x01(\bR\breplayed\"g\n" +
+	"\breplayed\x18\x05 \x01(\bR\breplayed\x12#\n" +
+	"\rrefused_count\x18\x06 \x01(\x05R\frefusedCount\"g\n" +
 	"\rImportRefusal\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x03R\x05index\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\tR\x02id\x12\x16\n" +
@@ -1100,7 +1230,7 @@ func file_taskpool_v1_pool_service_proto_rawDescGZIP() []byte {
 }
 
 var file_taskpool_v1_pool_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_taskpool_v1_pool_service_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_taskpool_v1_pool_service_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_taskpool_v1_pool_service_proto_goTypes = []any{
 	(ImportMode)(0),            // 0: taskpool.v1.ImportMode
 	(*CreatePoolRequest)(nil),  // 1: taskpool.v1.CreatePoolRequest
@@ -1112,52 +1242,54 @@ var file_taskpool_v1_pool_service_proto_goTypes = []any{
 	(*ClearPoolRequest)(nil),   // 7: taskpool.v1.ClearPoolRequest
 	(*ClearPoolResponse)(nil),  // 8: taskpool.v1.ClearPoolResponse
 	(*PoolRecord)(nil),         // 9: taskpool.v1.PoolRecord
-	(*ExportPoolRequest)(nil),  // 10: taskpool.v1.ExportPoolRequest
-	(*ExportPoolResponse)(nil), // 11: taskpool.v1.ExportPoolResponse
-	(*ImportPoolRequest)(nil),  // 12: taskpool.v1.ImportPoolRequest
-	(*ImportPoolResponse)(nil), // 13: taskpool.v1.ImportPoolResponse
-	(*ImportRefusal)(nil),      // 14: taskpool.v1.ImportRefusal
-	(*PoolLimits)(nil),         // 15: taskpool.v1.PoolLimits
-	(ReviewDefault)(0),         // 16: taskpool.v1.ReviewDefault
-	(EditRule)(0),              // 17: taskpool.v1.EditRule
-	(*Pool)(nil),               // 18: taskpool.v1.Pool
-	(*Graph)(nil),              // 19: taskpool.v1.Graph
-	(*Task)(nil),               // 20: taskpool.v1.Task
-	(*TaskEvent)(nil),          // 21: taskpool.v1.TaskEvent
+	(*PoolExtent)(nil),         // 10: taskpool.v1.PoolExtent
+	(*ExportPoolRequest)(nil),  // 11: taskpool.v1.ExportPoolRequest
+	(*ExportPoolResponse)(nil), // 12: taskpool.v1.ExportPoolResponse
+	(*ImportPoolRequest)(nil),  // 13: taskpool.v1.ImportPoolRequest
+	(*ImportPoolResponse)(nil), // 14: taskpool.v1.ImportPoolResponse
+	(*ImportRefusal)(nil),      // 15: taskpool.v1.ImportRefusal
+	(*PoolLimits)(nil),         // 16: taskpool.v1.PoolLimits
+	(ReviewDefault)(0),         // 17: taskpool.v1.ReviewDefault
+	(EditRule)(0),              // 18: taskpool.v1.EditRule
+	(*Pool)(nil),               // 19: taskpool.v1.Pool
+	(*Graph)(nil),              // 20: taskpool.v1.Graph
+	(*Task)(nil),               // 21: taskpool.v1.Task
+	(*TaskEvent)(nil),          // 22: taskpool.v1.TaskEvent
 }
 var file_taskpool_v1_pool_service_proto_depIdxs = []int32{
-	15, // 0: taskpool.v1.CreatePoolRequest.limits:type_name -> taskpool.v1.PoolLimits
-	16, // 1: taskpool.v1.CreatePoolRequest.review_default:type_name -> taskpool.v1.ReviewDefault
-	17, // 2: taskpool.v1.CreatePoolRequest.edit_rule:type_name -> taskpool.v1.EditRule
-	18, // 3: taskpool.v1.CreatePoolResponse.pool:type_name -> taskpool.v1.Pool
-	18, // 4: taskpool.v1.GetPoolResponse.pool:type_name -> taskpool.v1.Pool
-	18, // 5: taskpool.v1.ListPoolsResponse.pools:type_name -> taskpool.v1.Pool
-	18, // 6: taskpool.v1.ClearPoolResponse.pool:type_name -> taskpool.v1.Pool
-	18, // 7: taskpool.v1.PoolRecord.pool:type_name -> taskpool.v1.Pool
-	19, // 8: taskpool.v1.PoolRecord.graph:type_name -> taskpool.v1.Graph
-	20, // 9: taskpool.v1.PoolRecord.task:type_name -> taskpool.v1.Task
-	21, // 10: taskpool.v1.PoolRecord.event:type_name -> taskpool.v1.TaskEvent
-	9,  // 11: taskpool.v1.ExportPoolResponse.records:type_name -> taskpool.v1.PoolRecord
-	0,  // 12: taskpool.v1.ImportPoolRequest.mode:type_name -> taskpool.v1.ImportMode
-	9,  // 13: taskpool.v1.ImportPoolRequest.records:type_name -> taskpool.v1.PoolRecord
-	14, // 14: taskpool.v1.ImportPoolResponse.refused:type_name -> taskpool.v1.ImportRefusal
-	1,  // 15: taskpool.v1.PoolService.CreatePool:input_type -> taskpool.v1.CreatePoolRequest
-	3,  // 16: taskpool.v1.PoolService.GetPool:input_type -> taskpool.v1.GetPoolRequest
-	5,  // 17: taskpool.v1.PoolService.ListPools:input_type -> taskpool.v1.ListPoolsRequest
-	7,  // 18: taskpool.v1.PoolService.ClearPool:input_type -> taskpool.v1.ClearPoolRequest
-	10, // 19: taskpool.v1.PoolService.ExportPool:input_type -> taskpool.v1.ExportPoolRequest
-	12, // 20: taskpool.v1.PoolService.ImportPool:input_type -> taskpool.v1.ImportPoolRequest
-	2,  // 21: taskpool.v1.PoolService.CreatePool:output_type -> taskpool.v1.CreatePoolResponse
-	4,  // 22: taskpool.v1.PoolService.GetPool:output_type -> taskpool.v1.GetPoolResponse
-	6,  // 23: taskpool.v1.PoolService.ListPools:output_type -> taskpool.v1.ListPoolsResponse
-	8,  // 24: taskpool.v1.PoolService.ClearPool:output_type -> taskpool.v1.ClearPoolResponse
-	11, // 25: taskpool.v1.PoolService.ExportPool:output_type -> taskpool.v1.ExportPoolResponse
-	13, // 26: taskpool.v1.PoolService.ImportPool:output_type -> taskpool.v1.ImportPoolResponse
-	21, // [21:27] is the sub-list for method output_type
-	15, // [15:21] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	16, // 0: taskpool.v1.CreatePoolRequest.limits:type_name -> taskpool.v1.PoolLimits
+	17, // 1: taskpool.v1.CreatePoolRequest.review_default:type_name -> taskpool.v1.ReviewDefault
+	18, // 2: taskpool.v1.CreatePoolRequest.edit_rule:type_name -> taskpool.v1.EditRule
+	19, // 3: taskpool.v1.CreatePoolResponse.pool:type_name -> taskpool.v1.Pool
+	19, // 4: taskpool.v1.GetPoolResponse.pool:type_name -> taskpool.v1.Pool
+	19, // 5: taskpool.v1.ListPoolsResponse.pools:type_name -> taskpool.v1.Pool
+	19, // 6: taskpool.v1.ClearPoolResponse.pool:type_name -> taskpool.v1.Pool
+	19, // 7: taskpool.v1.PoolRecord.pool:type_name -> taskpool.v1.Pool
+	20, // 8: taskpool.v1.PoolRecord.graph:type_name -> taskpool.v1.Graph
+	21, // 9: taskpool.v1.PoolRecord.task:type_name -> taskpool.v1.Task
+	22, // 10: taskpool.v1.PoolRecord.event:type_name -> taskpool.v1.TaskEvent
+	10, // 11: taskpool.v1.PoolRecord.extent:type_name -> taskpool.v1.PoolExtent
+	9,  // 12: taskpool.v1.ExportPoolResponse.records:type_name -> taskpool.v1.PoolRecord
+	0,  // 13: taskpool.v1.ImportPoolRequest.mode:type_name -> taskpool.v1.ImportMode
+	9,  // 14: taskpool.v1.ImportPoolRequest.records:type_name -> taskpool.v1.PoolRecord
+	15, // 15: taskpool.v1.ImportPoolResponse.refused:type_name -> taskpool.v1.ImportRefusal
+	1,  // 16: taskpool.v1.PoolService.CreatePool:input_type -> taskpool.v1.CreatePoolRequest
+	3,  // 17: taskpool.v1.PoolService.GetPool:input_type -> taskpool.v1.GetPoolRequest
+	5,  // 18: taskpool.v1.PoolService.ListPools:input_type -> taskpool.v1.ListPoolsRequest
+	7,  // 19: taskpool.v1.PoolService.ClearPool:input_type -> taskpool.v1.ClearPoolRequest
+	11, // 20: taskpool.v1.PoolService.ExportPool:input_type -> taskpool.v1.ExportPoolRequest
+	13, // 21: taskpool.v1.PoolService.ImportPool:input_type -> taskpool.v1.ImportPoolRequest
+	2,  // 22: taskpool.v1.PoolService.CreatePool:output_type -> taskpool.v1.CreatePoolResponse
+	4,  // 23: taskpool.v1.PoolService.GetPool:output_type -> taskpool.v1.GetPoolResponse
+	6,  // 24: taskpool.v1.PoolService.ListPools:output_type -> taskpool.v1.ListPoolsResponse
+	8,  // 25: taskpool.v1.PoolService.ClearPool:output_type -> taskpool.v1.ClearPoolResponse
+	12, // 26: taskpool.v1.PoolService.ExportPool:output_type -> taskpool.v1.ExportPoolResponse
+	14, // 27: taskpool.v1.PoolService.ImportPool:output_type -> taskpool.v1.ImportPoolResponse
+	22, // [22:28] is the sub-list for method output_type
+	16, // [16:22] is the sub-list for method input_type
+	16, // [16:16] is the sub-list for extension type_name
+	16, // [16:16] is the sub-list for extension extendee
+	0,  // [0:16] is the sub-list for field type_name
 }
 
 func init() { file_taskpool_v1_pool_service_proto_init() }
@@ -1181,7 +1313,7 @@ func file_taskpool_v1_pool_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_taskpool_v1_pool_service_proto_rawDesc), len(file_taskpool_v1_pool_service_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   14,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

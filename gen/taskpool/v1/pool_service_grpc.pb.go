@@ -51,15 +51,18 @@ type PoolServiceClient interface {
 	//
 	// Errors: POOL_NOT_FOUND, CONFIRMATION_MISMATCH, NOT_PERMITTED.
 	ClearPool(ctx context.Context, in *ClearPoolRequest, opts ...grpc.CallOption) (*ClearPoolResponse, error)
-	// Streams a whole pool as of one revision. Hold tokens are not part of it.
+	// Streams a whole pool as of one revision. Hold tokens are not part of it. Any
+	// member of the pool may.
 	//
 	// Errors: POOL_NOT_FOUND, NOT_PERMITTED.
 	ExportPool(ctx context.Context, in *ExportPoolRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportPoolResponse], error)
 	// Takes in what ExportPool gave, by merging or restoring. Nothing is changed
-	// before the stream's end.
+	// before the stream's end. A repeat with the same request_id and records, in
+	// messages of whatever size, gets the first answer again.
 	//
-	// Errors: INVALID_FIELD, POOL_NOT_EMPTY (RESTORE), REVISION_TOO_LARGE,
-	// NOT_PERMITTED. Refusals of single tasks in MERGE are part of the answer.
+	// Errors: POOL_NOT_FOUND, INVALID_FIELD, POOL_NOT_EMPTY and NOT_AVAILABLE_YET
+	// (RESTORE), BATCH_TOO_LARGE, REVISION_TOO_LARGE, QUEUE_FULL, NOT_PERMITTED.
+	// What is wrong with single tasks in MERGE is part of the answer.
 	ImportPool(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[ImportPoolRequest, ImportPoolResponse], error)
 }
 
@@ -167,15 +170,18 @@ type PoolServiceServer interface {
 	//
 	// Errors: POOL_NOT_FOUND, CONFIRMATION_MISMATCH, NOT_PERMITTED.
 	ClearPool(context.Context, *ClearPoolRequest) (*ClearPoolResponse, error)
-	// Streams a whole pool as of one revision. Hold tokens are not part of it.
+	// Streams a whole pool as of one revision. Hold tokens are not part of it. Any
+	// member of the pool may.
 	//
 	// Errors: POOL_NOT_FOUND, NOT_PERMITTED.
 	ExportPool(*ExportPoolRequest, grpc.ServerStreamingServer[ExportPoolResponse]) error
 	// Takes in what ExportPool gave, by merging or restoring. Nothing is changed
-	// before the stream's end.
+	// before the stream's end. A repeat with the same request_id and records, in
+	// messages of whatever size, gets the first answer again.
 	//
-	// Errors: INVALID_FIELD, POOL_NOT_EMPTY (RESTORE), REVISION_TOO_LARGE,
-	// NOT_PERMITTED. Refusals of single tasks in MERGE are part of the answer.
+	// Errors: POOL_NOT_FOUND, INVALID_FIELD, POOL_NOT_EMPTY and NOT_AVAILABLE_YET
+	// (RESTORE), BATCH_TOO_LARGE, REVISION_TOO_LARGE, QUEUE_FULL, NOT_PERMITTED.
+	// What is wrong with single tasks in MERGE is part of the answer.
 	ImportPool(grpc.ClientStreamingServer[ImportPoolRequest, ImportPoolResponse]) error
 	mustEmbedUnimplementedPoolServiceServer()
 }

@@ -60,6 +60,9 @@ const (
 	TaskEventKind_TASK_EVENT_KIND_VERDICT TaskEventKind = 14
 	// The task got another go after a failure.
 	TaskEventKind_TASK_EVENT_KIND_RETRIED TaskEventKind = 15
+	// The task was brought in from an export. What stands before it in the thread
+	// is as that export tells it; this pool has seen none of it.
+	TaskEventKind_TASK_EVENT_KIND_IMPORTED TaskEventKind = 16
 )
 
 // Enum value maps for TaskEventKind.
@@ -81,6 +84,7 @@ var (
 		13: "TASK_EVENT_KIND_GATE",
 		14: "TASK_EVENT_KIND_VERDICT",
 		15: "TASK_EVENT_KIND_RETRIED",
+		16: "TASK_EVENT_KIND_IMPORTED",
 	}
 	TaskEventKind_value = map[string]int32{
 		"TASK_EVENT_KIND_UNSPECIFIED":  0,
@@ -99,6 +103,7 @@ var (
 		"TASK_EVENT_KIND_GATE":         13,
 		"TASK_EVENT_KIND_VERDICT":      14,
 		"TASK_EVENT_KIND_RETRIED":      15,
+		"TASK_EVENT_KIND_IMPORTED":     16,
 	}
 )
 
@@ -227,6 +232,7 @@ type TaskEvent struct {
 	//	*TaskEvent_Gate
 	//	*TaskEvent_Verdict
 	//	*TaskEvent_Retried
+	//	*TaskEvent_Imported
 	Detail        isTaskEvent_Detail `protobuf_oneof:"detail"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -460,6 +466,15 @@ func (x *TaskEvent) GetRetried() *RetriedDetail {
 	return nil
 }
 
+func (x *TaskEvent) GetImported() *ImportedDetail {
+	if x != nil {
+		if x, ok := x.Detail.(*TaskEvent_Imported); ok {
+			return x.Imported
+		}
+	}
+	return nil
+}
+
 type isTaskEvent_Detail interface {
 	isTaskEvent_Detail()
 }
@@ -539,6 +554,11 @@ type TaskEvent_Retried struct {
 	Retried *RetriedDetail `protobuf:"bytes,23,opt,name=retried,proto3,oneof"`
 }
 
+type TaskEvent_Imported struct {
+	// Set for IMPORTED.
+	Imported *ImportedDetail `protobuf:"bytes,24,opt,name=imported,proto3,oneof"`
+}
+
 func (*TaskEvent_Created) isTaskEvent_Detail() {}
 
 func (*TaskEvent_Comment) isTaskEvent_Detail() {}
@@ -568,6 +588,8 @@ func (*TaskEvent_Gate) isTaskEvent_Detail() {}
 func (*TaskEvent_Verdict) isTaskEvent_Detail() {}
 
 func (*TaskEvent_Retried) isTaskEvent_Detail() {}
+
+func (*TaskEvent_Imported) isTaskEvent_Detail() {}
 
 // CreatedDetail tells what a task started as.
 type CreatedDetail struct {
@@ -1588,11 +1610,57 @@ func (x *RetriedDetail) GetFeedback() string {
 	return ""
 }
 
+// ImportedDetail tells what an imported task was before.
+type ImportedDetail struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The key it had where it was exported, which texts of its thread may name.
+	Key           string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ImportedDetail) Reset() {
+	*x = ImportedDetail{}
+	mi := &file_taskpool_v1_task_event_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ImportedDetail) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ImportedDetail) ProtoMessage() {}
+
+func (x *ImportedDetail) ProtoReflect() protoreflect.Message {
+	mi := &file_taskpool_v1_task_event_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ImportedDetail.ProtoReflect.Descriptor instead.
+func (*ImportedDetail) Descriptor() ([]byte, []int) {
+	return file_taskpool_v1_task_event_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *ImportedDetail) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
 var File_taskpool_v1_task_event_proto protoreflect.FileDescriptor
 
 const file_taskpool_v1_task_event_proto_rawDesc = "" +
 	"\n" +
-	"\x1ctaskpool/v1/task_event.proto\x12\vtaskpool.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x16taskpool/v1/task.proto\"\xd0\b\n" +
+	"\x1ctaskpool/v1/task_event.proto\x12\vtaskpool.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x16taskpool/v1/task.proto\"\x8b\t\n" +
 	"\tTaskEvent\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x17\n" +
 	"\atask_id\x18\x02 \x01(\tR\x06taskId\x12*\n" +
@@ -1619,7 +1687,8 @@ const file_taskpool_v1_task_event_proto_rawDesc = "" +
 	"\tsubmitted\x18\x14 \x01(\v2\x1c.taskpool.v1.SubmittedDetailH\x00R\tsubmitted\x12-\n" +
 	"\x04gate\x18\x15 \x01(\v2\x17.taskpool.v1.GateDetailH\x00R\x04gate\x126\n" +
 	"\averdict\x18\x16 \x01(\v2\x1a.taskpool.v1.VerdictDetailH\x00R\averdict\x126\n" +
-	"\aretried\x18\x17 \x01(\v2\x1a.taskpool.v1.RetriedDetailH\x00R\aretriedB\b\n" +
+	"\aretried\x18\x17 \x01(\v2\x1a.taskpool.v1.RetriedDetailH\x00R\aretried\x129\n" +
+	"\bimported\x18\x18 \x01(\v2\x1b.taskpool.v1.ImportedDetailH\x00R\bimportedB\b\n" +
 	"\x06detail\"p\n" +
 	"\rCreatedDetail\x12\x14\n" +
 	"\x05title\x18\x01 \x01(\tR\x05title\x12\x1b\n" +
@@ -1695,7 +1764,9 @@ const file_taskpool_v1_task_event_proto_rawDesc = "" +
 	"\fmax_attempts\x18\x02 \x01(\x05R\vmaxAttempts\x129\n" +
 	"\n" +
 	"not_before\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\tnotBefore\x12\x1a\n" +
-	"\bfeedback\x18\x04 \x01(\tR\bfeedback*\xeb\x03\n" +
+	"\bfeedback\x18\x04 \x01(\tR\bfeedback\"\"\n" +
+	"\x0eImportedDetail\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key*\x89\x04\n" +
 	"\rTaskEventKind\x12\x1f\n" +
 	"\x1bTASK_EVENT_KIND_UNSPECIFIED\x10\x00\x12\x1b\n" +
 	"\x17TASK_EVENT_KIND_CREATED\x10\x01\x12\x1b\n" +
@@ -1713,7 +1784,8 @@ const file_taskpool_v1_task_event_proto_rawDesc = "" +
 	"\x19TASK_EVENT_KIND_SUBMITTED\x10\f\x12\x18\n" +
 	"\x14TASK_EVENT_KIND_GATE\x10\r\x12\x1b\n" +
 	"\x17TASK_EVENT_KIND_VERDICT\x10\x0e\x12\x1b\n" +
-	"\x17TASK_EVENT_KIND_RETRIED\x10\x0f*z\n" +
+	"\x17TASK_EVENT_KIND_RETRIED\x10\x0f\x12\x1c\n" +
+	"\x18TASK_EVENT_KIND_IMPORTED\x10\x10*z\n" +
 	"\vSubtaskKind\x12\x1c\n" +
 	"\x18SUBTASK_KIND_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12SUBTASK_KIND_ADDED\x10\x01\x12\x18\n" +
@@ -1734,7 +1806,7 @@ func file_taskpool_v1_task_event_proto_rawDescGZIP() []byte {
 }
 
 var file_taskpool_v1_task_event_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_taskpool_v1_task_event_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
+var file_taskpool_v1_task_event_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
 var file_taskpool_v1_task_event_proto_goTypes = []any{
 	(TaskEventKind)(0),            // 0: taskpool.v1.TaskEventKind
 	(SubtaskKind)(0),              // 1: taskpool.v1.SubtaskKind
@@ -1754,15 +1826,16 @@ var file_taskpool_v1_task_event_proto_goTypes = []any{
 	(*GateDetail)(nil),            // 15: taskpool.v1.GateDetail
 	(*VerdictDetail)(nil),         // 16: taskpool.v1.VerdictDetail
 	(*RetriedDetail)(nil),         // 17: taskpool.v1.RetriedDetail
-	(*timestamppb.Timestamp)(nil), // 18: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 19: google.protobuf.Duration
-	(TaskStatus)(0),               // 20: taskpool.v1.TaskStatus
-	(*Cost)(nil),                  // 21: taskpool.v1.Cost
-	(*GateResult)(nil),            // 22: taskpool.v1.GateResult
-	(Verdict)(0),                  // 23: taskpool.v1.Verdict
+	(*ImportedDetail)(nil),        // 18: taskpool.v1.ImportedDetail
+	(*timestamppb.Timestamp)(nil), // 19: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 20: google.protobuf.Duration
+	(TaskStatus)(0),               // 21: taskpool.v1.TaskStatus
+	(*Cost)(nil),                  // 22: taskpool.v1.Cost
+	(*GateResult)(nil),            // 23: taskpool.v1.GateResult
+	(Verdict)(0),                  // 24: taskpool.v1.Verdict
 }
 var file_taskpool_v1_task_event_proto_depIdxs = []int32{
-	18, // 0: taskpool.v1.TaskEvent.at:type_name -> google.protobuf.Timestamp
+	19, // 0: taskpool.v1.TaskEvent.at:type_name -> google.protobuf.Timestamp
 	0,  // 1: taskpool.v1.TaskEvent.kind:type_name -> taskpool.v1.TaskEventKind
 	3,  // 2: taskpool.v1.TaskEvent.created:type_name -> taskpool.v1.CreatedDetail
 	4,  // 3: taskpool.v1.TaskEvent.comment:type_name -> taskpool.v1.CommentDetail
@@ -1779,22 +1852,23 @@ var file_taskpool_v1_task_event_proto_depIdxs = []int32{
 	15, // 14: taskpool.v1.TaskEvent.gate:type_name -> taskpool.v1.GateDetail
 	16, // 15: taskpool.v1.TaskEvent.verdict:type_name -> taskpool.v1.VerdictDetail
 	17, // 16: taskpool.v1.TaskEvent.retried:type_name -> taskpool.v1.RetriedDetail
-	19, // 17: taskpool.v1.ClaimedDetail.lease:type_name -> google.protobuf.Duration
-	20, // 18: taskpool.v1.StatusDetail.from:type_name -> taskpool.v1.TaskStatus
-	20, // 19: taskpool.v1.StatusDetail.to:type_name -> taskpool.v1.TaskStatus
-	1,  // 20: taskpool.v1.SubtaskDetail.kind:type_name -> taskpool.v1.SubtaskKind
-	18, // 21: taskpool.v1.HoldExpiredDetail.held_at:type_name -> google.protobuf.Timestamp
-	19, // 22: taskpool.v1.HoldExpiredDetail.lease:type_name -> google.protobuf.Duration
-	21, // 23: taskpool.v1.SubmittedDetail.cost:type_name -> taskpool.v1.Cost
-	22, // 24: taskpool.v1.GateDetail.results:type_name -> taskpool.v1.GateResult
-	23, // 25: taskpool.v1.VerdictDetail.verdict:type_name -> taskpool.v1.Verdict
-	21, // 26: taskpool.v1.VerdictDetail.cost:type_name -> taskpool.v1.Cost
-	18, // 27: taskpool.v1.RetriedDetail.not_before:type_name -> google.protobuf.Timestamp
-	28, // [28:28] is the sub-list for method output_type
-	28, // [28:28] is the sub-list for method input_type
-	28, // [28:28] is the sub-list for extension type_name
-	28, // [28:28] is the sub-list for extension extendee
-	0,  // [0:28] is the sub-list for field type_name
+	18, // 17: taskpool.v1.TaskEvent.imported:type_name -> taskpool.v1.ImportedDetail
+	20, // 18: taskpool.v1.ClaimedDetail.lease:type_name -> google.protobuf.Duration
+	21, // 19: taskpool.v1.StatusDetail.from:type_name -> taskpool.v1.TaskStatus
+	21, // 20: taskpool.v1.StatusDetail.to:type_name -> taskpool.v1.TaskStatus
+	1,  // 21: taskpool.v1.SubtaskDetail.kind:type_name -> taskpool.v1.SubtaskKind
+	19, // 22: taskpool.v1.HoldExpiredDetail.held_at:type_name -> google.protobuf.Timestamp
+	20, // 23: taskpool.v1.HoldExpiredDetail.lease:type_name -> google.protobuf.Duration
+	22, // 24: taskpool.v1.SubmittedDetail.cost:type_name -> taskpool.v1.Cost
+	23, // 25: taskpool.v1.GateDetail.results:type_name -> taskpool.v1.GateResult
+	24, // 26: taskpool.v1.VerdictDetail.verdict:type_name -> taskpool.v1.Verdict
+	22, // 27: taskpool.v1.VerdictDetail.cost:type_name -> taskpool.v1.Cost
+	19, // 28: taskpool.v1.RetriedDetail.not_before:type_name -> google.protobuf.Timestamp
+	29, // [29:29] is the sub-list for method output_type
+	29, // [29:29] is the sub-list for method input_type
+	29, // [29:29] is the sub-list for extension type_name
+	29, // [29:29] is the sub-list for extension extendee
+	0,  // [0:29] is the sub-list for field type_name
 }
 
 func init() { file_taskpool_v1_task_event_proto_init() }
@@ -1819,6 +1893,7 @@ func file_taskpool_v1_task_event_proto_init() {
 		(*TaskEvent_Gate)(nil),
 		(*TaskEvent_Verdict)(nil),
 		(*TaskEvent_Retried)(nil),
+		(*TaskEvent_Imported)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -1826,7 +1901,7 @@ func file_taskpool_v1_task_event_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_taskpool_v1_task_event_proto_rawDesc), len(file_taskpool_v1_task_event_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   16,
+			NumMessages:   17,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
