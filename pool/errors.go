@@ -54,6 +54,9 @@ const (
 	ReasonStoreUnavailable       Reason = "STORE_UNAVAILABLE"
 	ReasonCommitUnknown          Reason = "COMMIT_UNKNOWN"
 	ReasonNotAvailableYet        Reason = "NOT_AVAILABLE_YET"
+	ReasonPoolNotEmpty           Reason = "POOL_NOT_EMPTY"
+	// ReasonTaskDiffers is of a task of an import alone, never of a call.
+	ReasonTaskDiffers Reason = "TASK_DIFFERS"
 )
 
 // InvalidError says: the request is wrong whatever the state is; every violation is

@@ -40,9 +40,8 @@ type unreadable struct {
 	why error
 }
 
-// maxMark is the highest number or event id that a record may have. What is
-// above was never given out, and there would be no next one.
-const maxMark = 1 << 53
+// maxMark is the highest number or event id that a record may have.
+const maxMark = task.MaxMark
 
 // load reads the state of a log at its head, and what of it is damaged: rows
 // that can't be read, which are set aside, and tasks that do not agree with the

@@ -75,6 +75,7 @@ func checkModel(t *testing.T, begin func(old store.Store) (store.Store, error)) 
 			"clear":     m.clear,
 			"reopen":    m.reopen,
 			"replay":    m.replay,
+			"export":    m.export,
 		})
 	})
 }
@@ -96,6 +97,8 @@ type modelled struct {
 	closers []func()
 	model   *pooltest.Model
 	asked   int
+	// exported is what the pool was at some time before.
+	exported [][]byte
 }
 
 // smallLimits are small, so that they are met.

@@ -138,6 +138,8 @@ type Result struct {
 	// Replayed: the request was answered before; Token and Cursor are the first
 	// answer's, Tasks are as they are now.
 	Replayed bool
+	// note is what the first answer said beside that, of a replay.
+	note []byte
 }
 
 // mutate runs one mutation: run makes its changes in the tx and returns the ids
@@ -161,7 +163,7 @@ func (p *Pool) mutate(ctx context.Context, method string, r Request, run func(*t
 			return nil, err
 		}
 		if r.ID != "" {
-			tx.asked = &request{key: key, digest: r.Digest, ids: ids, token: token}
+			tx.asked = &request{key: key, digest: r.Digest, ids: ids, token: token, note: tx.note}
 		}
 		commit, err := tx.seal()
 		if err != nil {
@@ -204,7 +206,7 @@ func (p *Pool) replay(batch *layer, old *request, r Request, out *Result) error 
 	if old.digest != r.Digest {
 		return &ReusedError{RequestID: r.ID}
 	}
-	out.Replayed, out.Token = true, old.token
+	out.Replayed, out.Token, out.note = true, old.token, old.note
 	epoch := p.state.epoch
 	if batch.epoch != "" {
 		epoch = batch.epoch

@@ -70,19 +70,21 @@ type requestRecord struct {
 	Nonce  uint64    `json:"nonce"`
 	Tasks  []string  `json:"tasks,omitempty"`
 	Token  string    `json:"token,omitempty"`
+
+	Note json.RawMessage `json:"note,omitempty"`
 }
 
 func (r *request) record() requestRecord {
 	return requestRecord{
 		Actor: r.key.actor, Method: r.key.method, ID: r.key.id, Digest: r.digest,
-		At: r.at, Nonce: r.nonce, Tasks: r.ids, Token: r.token,
+		At: r.at, Nonce: r.nonce, Tasks: r.ids, Token: r.token, Note: r.note,
 	}
 }
 
 func (r requestRecord) request(revision int64) *request {
 	return &request{
 		key: requestKey{r.Actor, r.Method, r.ID}, digest: r.Digest,
-		at: r.At, revision: revision, nonce: r.Nonce, ids: r.Tasks, token: r.Token,
+		at: r.At, revision: revision, nonce: r.Nonce, ids: r.Tasks, token: r.Token, note: r.Note,
 	}
 }
 

@@ -38,6 +38,8 @@ type replacement struct {
 	lastNumber, lastEvent int64
 	// revision is one that the commit must be above.
 	revision int64
+	// note is kept with the request, for its repeat.
+	note []byte
 }
 
 // replace makes the pool what content says, at once and in a new epoch, by one
@@ -73,7 +75,7 @@ func (p *Pool) replace(ctx context.Context, method string, r Request, allowed fu
 		tx := newTx(p, newLayer(fresh, fresh.marks), r.Actor, revision, now)
 		tx.published, tx.epoch = fresh, newEpoch()
 		if r.ID != "" {
-			tx.asked = &request{key: key, digest: r.Digest}
+			tx.asked = &request{key: key, digest: r.Digest, note: c.note}
 		}
 		commit, err := tx.sealWhole()
 		if err != nil {

@@ -27,11 +27,13 @@ func (p *Pool) catchUp(ctx context.Context) error {
 		if !c.Reset && o.layer.epoch != "" && p.state.epoch != "" {
 			return p.reload(ctx) // no commit tells what was set aside
 		}
-		t, err := tell(c, p.codec)
-		if err != nil {
-			return fmt.Errorf("pool %s: revision %d: %w", p.name, c.Revision, err)
+		if !c.Reset { // no watcher receives that as changes
+			t, err := tell(c, p.codec)
+			if err != nil {
+				return fmt.Errorf("pool %s: revision %d: %w", p.name, c.Revision, err)
+			}
+			o.told = append(o.told, t)
 		}
-		o.told = append(o.told, t)
 		o.publish(c.Head())
 	}
 	return nil

@@ -37,9 +37,11 @@ type request struct {
 	at       time.Time
 	revision int64
 	nonce    uint64
-	// ids are of the tasks it was about, token the hold it began.
+	// ids are of the tasks it was about, token the hold it began; note is what
+	// else its answer said, JSON, nil for nothing.
 	ids   []string
 	token string
+	note  []byte
 }
 
 func (r *request) storeKey() store.Key { return store.Key{Kind: kindRequest, ID: r.revision} }

@@ -42,6 +42,8 @@ type tx struct {
 	asked     *request
 	// told is what the feed tells of it, once it is sealed.
 	told *told
+	// note is kept with the request, for its repeat.
+	note []byte
 	// unbounded lifts the bounds of a revision, for one that begins an epoch,
 	// which no watcher receives as changes.
 	unbounded bool
@@ -118,9 +120,15 @@ func (tx *tx) setToken(id, token string, byClaim bool) {
 // emit adds an event to a task's thread. The task is part of the revision from
 // then on.
 func (tx *tx) emit(id, actor string, kind task.EventKind, body string, detail any) {
+	tx.tell(&task.Event{TaskID: id, At: tx.now, Actor: actor, Kind: kind, Body: body, Detail: detail})
+}
+
+// tell adds an event as it is, but for its id.
+func (tx *tx) tell(e *task.Event) {
+	id := e.TaskID
 	t := tx.edit(id)
 	tx.event++
-	e := &task.Event{ID: tx.event, TaskID: id, At: tx.now, Actor: actor, Kind: kind, Body: body, Detail: detail}
+	e.ID = tx.event
 	n := tx.own(id)
 	n.hear(e)
 	t.EventCount = len(n.thread)
