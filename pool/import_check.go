@@ -41,10 +41,10 @@ var highest = task.HighestLimits()
 
 // checkPast checks what a restored task keeps of its past.
 func checkPast(v *task.Violations, t *task.Task) {
-	if t.Revision < 1 || t.Revision > task.MaxMark {
+	if t.Revision < 1 || t.Revision > task.MaxExported {
 		v.Add("revision", "is %d: a record tells in which revision its task changed last", t.Revision)
 	}
-	if t.Version < 1 || t.Version > task.MaxMark {
+	if t.Version < 1 || t.Version > task.MaxExported {
 		v.Add("version", "is %d: a record tells how often members changed its task", t.Version)
 	}
 	if t.UpdatedAt.IsZero() {

@@ -68,6 +68,8 @@ func (p *Pool) replace(ctx context.Context, method string, r Request, allowed fu
 		if err != nil {
 			return nil, err
 		}
+		// The store lets a commit that resets jump over revisions.
+		revision = max(revision, c.revision+1)
 		fresh, err := c.state(p.state.marks, revision, now)
 		if err != nil {
 			return nil, err

@@ -35,8 +35,12 @@ type Extent struct {
 }
 
 // MaxMark is the highest number, event id or revision that there can be: what is
-// above was never given out, and there would be no next one.
-const MaxMark = 1 << 53
+// above was never given out, and there would be no next one. MaxExported is the
+// highest in an export, so that there is room for those that follow.
+const (
+	MaxMark     = 1 << 53
+	MaxExported = MaxMark / 2
+)
 
 // CheckExported gives a task of an export as it is to be kept, and everything
 // wrong with it that needs no look at other tasks: its texts by the rules and
@@ -120,7 +124,7 @@ func checkID(v *Violations, field, id string, required bool) {
 }
 
 func checkMark(v *Violations, field, what string, n int64) {
-	if n < 1 || n > MaxMark {
+	if n < 1 || n > MaxExported {
 		v.Add(field, "has the %s %d, which no pool ever gave", what, n)
 	}
 }

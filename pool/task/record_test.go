@@ -46,7 +46,7 @@ func TestCheckExported(t *testing.T) {
 		"prefix as parent":        {func(t *task.Task) { t.ParentID = otherID[:8] }, "parent_id"},
 		"found during a key":      {func(t *task.Task) { t.DiscoveredFrom = "T-1" }, "discovered_from_id"},
 		"number 0":                {func(t *task.Task) { t.Number = 0 }, "key"},
-		"number beyond":           {func(t *task.Task) { t.Number = task.MaxMark + 1 }, "key"},
+		"number beyond":           {func(t *task.Task) { t.Number = task.MaxExported + 1 }, "key"},
 		"no filer":                {func(t *task.Task) { t.CreatedBy = "" }, "created_by"},
 		"filed by the pool":       {func(t *task.Task) { t.CreatedBy = task.SystemPool }, "created_by"},
 		"bare name":               {func(t *task.Task) { t.Assignee = "bob" }, "assignee"},
@@ -104,7 +104,7 @@ func TestCheckExportedEvent(t *testing.T) {
 		field string
 	}{
 		"id":             {func(e *task.Event) { e.ID = 0 }, "id"},
-		"id beyond":      {func(e *task.Event) { e.ID = task.MaxMark + 1 }, "id"},
+		"id beyond":      {func(e *task.Event) { e.ID = task.MaxExported + 1 }, "id"},
 		"task":           {func(e *task.Event) { e.TaskID = "T-1" }, "task_id"},
 		"time":           {func(e *task.Event) { e.At = time.Time{} }, "at"},
 		"actor":          {func(e *task.Event) { e.Actor = "bob" }, "actor"},
