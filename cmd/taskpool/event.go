@@ -61,7 +61,12 @@ func moved(d *taskpoolv1.StatusDetail, names *titles) string {
 
 // edited tells which fields and labels changed.
 func edited(d *taskpoolv1.EditedDetail) string {
-	parts := d.GetFields()
+	var parts []string
+	for _, field := range d.GetFields() {
+		if field != "labels" { // which of them is told below
+			parts = append(parts, field)
+		}
+	}
 	if set := d.GetSetLabels(); len(set) > 0 {
 		parts = append(parts, "labels "+strings.Join(set, ", "))
 	}

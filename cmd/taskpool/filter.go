@@ -39,10 +39,14 @@ func (s *filterFlags) register(a *app, cmd *cobra.Command) {
 	s.closedSince.now = a.now
 	f.Var(&s.closedSince, "closed-since", "also those closed since: 2026-01-02T15:04:05Z, or -24h, -7d")
 	f.BoolVar(&s.filter.IncludeClosed, "all", false, "closed tasks too")
-	f.StringVar(&s.filter.Text, "text", "", "with this `text` in title, description, body or key")
 	offer(cmd, "status", listed(wordsOf[taskpoolv1.TaskStatus]()...))
 	offer(cmd, "priority", listed(append(wordsOf[taskpoolv1.TaskPriority](), "none")...))
 	offer(cmd, "type", listed(append(wordsOf[taskpoolv1.TaskType](), "none")...))
+}
+
+// registerText adds the condition that only a listing knows.
+func (s *filterFlags) registerText(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&s.filter.Text, "text", "", "with this `text` in title, description, body or key")
 }
 
 // selected is the filter that the flags make.

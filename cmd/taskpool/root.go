@@ -16,6 +16,7 @@ them at a time.
   taskpool task create --title "Write the reader" add a task
   taskpool task list                              see what there is
   taskpool task read T-1                          see one of them
+  taskpool watch                                  see what happens, as it happens
 
 Flags win over environment variables, and these over taskpool.yaml (in the
 working directory, or named by --config).
@@ -52,7 +53,7 @@ func (a *app) root() *cobra.Command {
 			a.taskCreate(), a.taskRead(), a.taskList(), a.taskUpdate(), a.taskDelete(), a.taskExplain()),
 		group("pool", "Create, show and clear pools",
 			a.poolList(), a.poolShow(), a.poolCreate(), a.poolClear()),
-		a.membersCommand(), a.versionCommand(),
+		a.watchCommand(), a.membersCommand(), a.versionCommand(),
 	)
 	return root
 }

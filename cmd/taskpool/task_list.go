@@ -38,6 +38,7 @@ func (a *app) taskList() *cobra.Command {
 		return a.printTasks(list, &pages)
 	})
 	filter.register(a, cmd)
+	filter.registerText(cmd)
 	pages.register(cmd)
 	cmd.Flags().Var(&view, "view", "how much of each task, with --json: preview, full or compact")
 	offer(cmd, "view", fixed(wordsOf[taskpoolv1.TaskView]()...))
@@ -89,8 +90,19 @@ func (a *app) printTasks(list *taskPage, pages *pageFlags) error {
 		note(a.err, "no task is selected")
 		return nil
 	}
-	table := terminal.Table{Heads: []string{"KEY", "STATUS", "PRIORITY", "TITLE", "WHO", "WAITS FOR", "SUBTASKS"}, Grow: 3}
-	for _, t := range list.tasks {
+	if err := a.print(tasksTable(list.tasks).Render(a.screen)); err != nil {
+		return err
+	}
+	if list.next == "" {
+		return nil
+	}
+	return a.printf("\n%s\n", list.more(pages))
+}
+
+// tasksTable shows tasks, a line each.
+func tasksTable(tasks []*taskpoolv1.Task) *terminal.Table {
+	table := &terminal.Table{Heads: []string{"KEY", "STATUS", "PRIORITY", "TITLE", "WHO", "WAITS FOR", "SUBTASKS"}, Grow: 3}
+	for _, t := range tasks {
 		table.Add(
 			terminal.Cell{Text: t.GetKey()},
 			terminal.Cell{Text: word(t.GetStatus()), Style: statusStyle(t.GetStatus())},
@@ -101,13 +113,7 @@ func (a *app) printTasks(list *taskPage, pages *pageFlags) error {
 			terminal.Cell{Text: children(t)},
 		)
 	}
-	if err := a.print(table.Render(a.screen)); err != nil {
-		return err
-	}
-	if list.next == "" {
-		return nil
-	}
-	return a.printf("\n%s\n", list.more(pages))
+	return table
 }
 
 // more says how much is not shown, and how to see it.

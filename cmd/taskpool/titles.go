@@ -17,6 +17,7 @@ type titles struct {
 	ctx   context.Context
 	c     *client.Client
 	known map[string]*taskpoolv1.Task // nil: looked up in vain
+	view  map[string]*taskpoolv1.Task // asked first; may be nil
 	asked int
 }
 
@@ -35,6 +36,9 @@ func (n *titles) know(answer *taskpoolv1.ReadTaskResponse) {
 
 // task looks up a task, nil where it can't be had.
 func (n *titles) task(id string) *taskpoolv1.Task {
+	if t := n.view[id]; t != nil {
+		return t
+	}
 	t, ok := n.known[id]
 	if ok || n.asked >= mostTitles {
 		return t

@@ -36,6 +36,11 @@ func TestWrongUsage(t *testing.T) {
 		"task list --timeout -1s":                "--timeout -1s: a time to wait is not negative; 0 waits for ever",
 		"task list --color blue":                 `invalid argument "blue" for "--color" flag: "blue" is none of auto, always, never; see taskpool task list --help`,
 		"task list --config /nowhere/x.yaml":     "configuration: open /nowhere/x.yaml: no such file or directory",
+		"watch x":                                `"x" is one argument too many; see taskpool watch --help`,
+		"watch --now --after a":                  "--after and --now can't be combined; see taskpool watch --help",
+		"watch --exclude-me --exclude-actor a":   "--exclude-actor and --exclude-me can't be combined; see taskpool watch --help",
+		"watch --text a":                         "unknown flag: --text; see taskpool watch --help",
+		"watch --parent T-1 --top-level":         "--parent and --top-level can't be combined; see taskpool watch --help",
 		"serve --auth token":                     "--auth token is not available in this version; only none is",
 		"serve --auth mtls":                      "--auth mtls is not available in this version; only none is",
 		"serve --grpc-addr :7420":                "can be reached from other machines",
@@ -100,6 +105,8 @@ func TestCompletion(t *testing.T) {
 		"pool create x --limit title":   "title_length=\n",
 		"pool create x --edit-rule fil": "filer\n",
 		"task list --color al":          "always\n",
+		"watch --status re":             "review\n",
+		"watch --view com":              "compact\n",
 	} {
 		words := strings.Split(args, " ")
 		r := shell{env: map[string]string{"TASKPOOL_ADDR": "127.0.0.1:1"}}.run(t, append([]string{"__complete"}, words...)...)
