@@ -235,6 +235,11 @@ func (s *Store) become(x *index) {
 		for _, d := range damages {
 			l.addDamage(d, toldIDs[d.id])
 		}
+		for i, d := range old.damages {
+			if d.id == 0 { // the file does not have it
+				l.addDamage(d, i < old.told)
+			}
+		}
 		close(old.grown)
 		*old = *l
 		x.logs[name], x.byID[l.id] = old, old

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/taskpool-dev/taskpool/pool/store"
 )
@@ -85,11 +86,16 @@ func (c *cursor) rows(end int64) (logState, []rowRef, error) {
 	for n < len(rows) && n < chunkRows && rows[n].first <= end {
 		n++
 	}
+	if n == 0 {
+		// The head that there was has vanished from the file.
+		return l, nil, fmt.Errorf("%w: revisions %d-%d of %s are gone", store.ErrCorrupt, c.next, end, c.log)
+	}
 	return l, rows[:n], nil
 }
 
 // missed decides what it means that the first row of a chunk could not be read:
-// nil when it was trimmed meanwhile and asking again tells so.
+// nil when asking again tells, because it was trimmed meanwhile, or is set aside
+// now.
 func (c *cursor) missed(l logState, r rowRef, err error) error {
 	if !errors.Is(err, store.ErrCorrupt) {
 		return c.s.readError(err)

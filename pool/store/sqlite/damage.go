@@ -29,6 +29,8 @@ type loss struct {
 	insert, remove func(w *writer) error
 	// caller: whoever asks knows of it.
 	caller bool
+	// unsettled is why it can't be written: an earlier write is in doubt.
+	unsettled error
 }
 
 // setAside writes the loss and remembers it. When it can't be written (the disk
@@ -36,22 +38,7 @@ type loss struct {
 // remembered, and will be met again after the next start; unless the caller
 // asked for it, who can ask again. The turn is held.
 func (s *Store) setAside(x *index, l *logState, lost loss) error {
-	err := s.w.tx(func() error {
-		if err := lost.insert(s.w); err != nil {
-			return err
-		}
-		id, err := readInt(s.w, "SELECT last_insert_rowid()")
-		if err != nil {
-			return err
-		}
-		lost.id = id
-		if lost.remove != nil {
-			if err := lost.remove(s.w); err != nil {
-				return err
-			}
-		}
-		return lost.next.write(s.w, updateLog)
-	})
+	err := s.moveAside(&lost)
 	if err != nil {
 		lost.id = 0
 		err = s.doubtful(err)
@@ -73,6 +60,29 @@ func (s *Store) setAside(x *index, l *logState, lost loss) error {
 	}
 	l.addDamage(lost.damage, lost.caller)
 	return err
+}
+
+// moveAside writes the loss, and sets its id.
+func (s *Store) moveAside(lost *loss) error {
+	if lost.unsettled != nil {
+		return lost.unsettled
+	}
+	return s.w.tx(func() error {
+		if err := lost.insert(s.w); err != nil {
+			return err
+		}
+		id, err := readInt(s.w, "SELECT last_insert_rowid()")
+		if err != nil {
+			return err
+		}
+		lost.id = id
+		if lost.remove != nil {
+			if err := lost.remove(s.w); err != nil {
+				return err
+			}
+		}
+		return lost.next.write(s.w, updateLog)
+	})
 }
 
 // newHead stands for a head whose commit is lost. Its nonce is a new one, so
@@ -112,21 +122,44 @@ func plainLoss(l *logState, where, why string) loss {
 	return lost
 }
 
-// loseRow sets a journal row aside, unless that was done since it was met. The
-// error tells that it was not written; readers go on all the same.
-func (s *Store) loseRow(ctx context.Context, log int64, r rowRef, why string) error {
+// lose sets aside what was met damaged of a log: what says what that is, or that
+// it is not there any more. The error tells that it was not written; readers go
+// on all the same.
+//
+// An earlier write whose outcome is unknown is settled first. Before that the
+// index may be behind the file: what is missing may just have been trimmed, and
+// to write what is known of the log could undo what the file says.
+func (s *Store) lose(ctx context.Context, log int64, what func(l *logState) (lost loss, found bool)) error {
 	release, err := s.take(ctx)
 	if err != nil {
 		return err
 	}
 	defer release()
-	return s.loseRowHeld(log, r, why)
+	unsettled := s.settle()
+	l := s.index.byID[log]
+	if l == nil {
+		return nil
+	}
+	lost, found := what(l)
+	if !found {
+		return nil
+	}
+	lost.unsettled = unsettled
+	return s.setAside(s.index, l, lost)
 }
 
-// loseRowHeld is loseRow for one who has the turn.
+// loseRow sets a journal row aside, unless that was done since it was met, or
+// it was trimmed.
+func (s *Store) loseRow(ctx context.Context, log int64, r rowRef, why string) error {
+	return s.lose(ctx, log, func(l *logState) (loss, bool) {
+		return rowLoss(l, r, why), l.has(r)
+	})
+}
+
+// loseRowHeld is loseRow for one who has the turn, with nothing in doubt.
 func (s *Store) loseRowHeld(log int64, r rowRef, why string) error {
 	l := s.index.byID[log]
-	if l == nil || r.first < l.whole || r.last < l.trimmed {
+	if l == nil || !l.has(r) {
 		return nil
 	}
 	return s.setAside(s.index, l, rowLoss(l, r, why))
@@ -147,41 +180,33 @@ const (
 
 // loseRecord sets a row of state aside.
 func (s *Store) loseRecord(ctx context.Context, log int64, bad badRecord) error {
-	release, err := s.take(ctx)
-	if err != nil {
-		return err
-	}
-	defer release()
-	l := s.index.byID[log]
-	where := fmt.Sprintf("record %v/%v/%v of log %s", bad.kind, bad.id, bad.sub, l.name)
-	lost := plainLoss(l, where, bad.why)
-	lost.next.records--
-	lost.insert = func(w *writer) error {
-		_, err := w.exec(insertDamage, l.id, 0, time.Now().UnixNano(), 1, where, bad.why, bad.payload)
-		return err
-	}
-	lost.remove = func(w *writer) error {
-		for _, statement := range []string{deleteRecord, findRecord} {
-			if n, err := w.exec(statement, bad.log, bad.kind, bad.id, bad.sub); n > 0 || err != nil {
-				return err
-			}
+	return s.lose(ctx, log, func(l *logState) (loss, bool) {
+		where := fmt.Sprintf("record %v/%v/%v of log %s", bad.kind, bad.id, bad.sub, l.name)
+		lost := plainLoss(l, where, bad.why)
+		lost.next.records--
+		lost.insert = func(w *writer) error {
+			_, err := w.exec(insertDamage, l.id, 0, time.Now().UnixNano(), 1, where, bad.why, bad.payload)
+			return err
 		}
-		return nil
-	}
-	return s.setAside(s.index, l, lost)
+		lost.remove = func(w *writer) error {
+			for _, statement := range []string{deleteRecord, findRecord} {
+				if n, err := w.exec(statement, bad.log, bad.kind, bad.id, bad.sub); n > 0 || err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		return lost, true
+	})
 }
 
 // loseCount tells that records have vanished without a trace, and counts anew.
 func (s *Store) loseCount(ctx context.Context, log int64, missing int64) error {
-	release, err := s.take(ctx)
-	if err != nil {
-		return err
-	}
-	defer release()
-	l := s.index.byID[log]
-	lost := plainLoss(l, "records of log "+l.name, fmt.Sprintf("%d are missing", missing))
-	lost.next.records -= missing
-	return s.setAside(s.index, l, lost)
+	return s.lose(ctx, log, func(l *logState) (loss, bool) {
+		lost := plainLoss(l, "records of log "+l.name, fmt.Sprintf("%d are missing", missing))
+		lost.next.records -= missing
+		return lost, true
+	})
 }
 
 // doubtful wraps the error of a write, and remembers if its outcome is unknown.

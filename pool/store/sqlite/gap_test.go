@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/taskpool-dev/taskpool/pool/store"
@@ -114,4 +115,121 @@ func TestDamage_metByReaders(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Damage before a revision that was lost, which nobody reads as history any
+// more, is not passed over by who reads records.
+func TestDamage_beforeALoss(t *testing.T) {
+	t.Parallel()
+	for _, folding := range []bool{false, true} {
+		dir := data(t, 10, false)
+		alter(t, dir, "UPDATE journal SET payload = x'00' WHERE seq IN (5, 9)")
+		s := mustOpen(t, dir, never)
+		if got := readAll(t, s, false, 5, 10); !reflect.DeepEqual(got, []int64{6}) {
+			t.Fatalf("history goes on at %v", got)
+		}
+		if folding {
+			if err := askAll(t, s); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 2 {
+			got, state := records(t, s, "a")
+			if !reflect.DeepEqual(got, without("a", 10, 3, 5)) || len(state.Damaged) != 2 || state.Oldest != 6 {
+				t.Errorf("folding %t: %v, %+v", folding, got, state)
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			s = mustOpen(t, dir, never)
+		}
+	}
+}
+
+// What is missing because of a write in doubt is no damage.
+func TestDamage_orInDoubt(t *testing.T) {
+	t.Parallel()
+	ioErr := errors.New("disk I/O error")
+	for _, tt := range []struct {
+		name string
+		do   func(t *testing.T, s *Store) error
+		gaps []int64
+	}{
+		{"Trim", func(t *testing.T, s *Store) error { return s.Trim(t.Context(), "a", 6) }, []int64{6}},
+		{"a jump", func(t *testing.T, s *Store) error {
+			return s.Append(t.Context(), []store.Batch{{Log: "a", After: 10, Commits: []store.Commit{{Revision: 20, Nonce: 20, Reset: true}}}})
+		}, []int64{20}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			dir := data(t, 10, true)
+			s := mustOpen(t, dir, never)
+			s.hook.afterCommit = func() error {
+				s.hook = hooks{}
+				return ioErr
+			}
+			if err := tt.do(t, s); !errors.Is(err, store.ErrUnknown) {
+				t.Fatal(err)
+			}
+			if tt.name == "a jump" {
+				alter(t, dir, "DELETE FROM journal WHERE seq = 3")
+			}
+			if got := readAll(t, s, true, 2, tt.gaps[0]); !reflect.DeepEqual(got, tt.gaps) {
+				t.Errorf("history goes on at %v, want %v", got, tt.gaps)
+			}
+			for range 2 {
+				_, state := records(t, s, "a")
+				for _, d := range state.Damaged {
+					if tt.name == "Trim" || !strings.Contains(d.Where, "revisions 2-2") {
+						t.Errorf("told is %+v", d)
+					}
+				}
+				if state.Oldest != tt.gaps[0] {
+					t.Errorf("the state is %+v", state)
+				}
+				if err := s.Close(); err != nil {
+					t.Fatal(err)
+				}
+				s = mustOpen(t, dir, never)
+			}
+		})
+	}
+}
+
+// Damage that is met while a write is in doubt and can't be settled ends history
+// for readers and is told, once, also after it was settled and met again.
+func TestDamage_metInDoubt(t *testing.T) {
+	t.Parallel()
+	dir := data(t, 10, true)
+	s := mustOpen(t, dir, never)
+	alter(t, dir, "UPDATE journal SET payload = x'00' WHERE seq = 9")
+	ioErr := errors.New("disk I/O error")
+	s.hook.beforeCommit = func() error { return ioErr }
+	if err := s.Append(t.Context(), step(11)); !errors.Is(err, store.ErrUnknown) {
+		t.Fatal(err)
+	}
+	check := func() {
+		t.Helper()
+		if got := readAll(t, s, false, 1, 10); !reflect.DeepEqual(got, []int64{6}) {
+			t.Errorf("history goes on at %v", got)
+		}
+		if got, state := records(t, s, "a"); len(got) != 10 || len(state.Damaged) != 1 || state.Oldest != 6 {
+			t.Errorf("%v, %+v", got, state)
+		}
+	}
+	check()
+	check()
+	s.hook = hooks{}
+	if head, err := s.Head(t.Context(), "a"); err != nil || head.Revision != 10 {
+		t.Fatalf("the head is %+v, %v", head, err)
+	}
+	if _, state := records(t, s, "a"); len(state.Damaged) != 1 {
+		t.Errorf("once settled: %+v", state)
+	}
+	check()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = mustOpen(t, dir, never)
+	check()
 }

@@ -55,6 +55,12 @@ func (l *logState) search(rev int64) int {
 	return sort.Search(len(l.rows), func(i int) bool { return l.rows[i].last >= rev })
 }
 
+// has says whether r is a row of the log.
+func (l *logState) has(r rowRef) bool {
+	i := l.search(r.last)
+	return i < len(l.rows) && l.rows[i] == r
+}
+
 // fits says whether r can be the next row of the log: it follows without a gap,
 // or with one that is before whole, and whole is not within it.
 func (l *logState) fits(r rowRef) bool {
@@ -90,8 +96,16 @@ func (l *logState) drop(seq int64) {
 	l.rows = kept
 }
 
-// addDamage remembers d; told says that the caller knows already.
+// addDamage remembers d, in place of the same when that could not be written;
+// told says that the caller knows already.
 func (l *logState) addDamage(d damage, told bool) {
+	for i, same := range l.damages {
+		if same.id == 0 && same.Where == d.Where {
+			l.damages = slices.Clone(l.damages)
+			l.damages[i] = d
+			return
+		}
+	}
 	at := len(l.damages)
 	if told {
 		at = l.told
