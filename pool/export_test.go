@@ -256,3 +256,19 @@ func (t *told) text(codec Codec) string {
 	}
 	return b.String()
 }
+
+// SealWhole is the size of the commit that would make the pool that content, if
+// it may take that many bytes.
+func (p *Pool) SealWhole(c Content, most int) (int, error) {
+	fresh, err := (&replacement{tasks: c.Tasks, threads: c.Threads}).state(marks{}, 1, time.Now())
+	if err != nil {
+		return 0, err
+	}
+	tx := newTx(p, newLayer(fresh, fresh.marks), task.Operator, 1, time.Now())
+	tx.published, tx.epoch = fresh, newEpoch()
+	commit, err := tx.sealWhole(most)
+	if err != nil {
+		return 0, err
+	}
+	return store.EncodedSize([]store.Commit{*commit}), nil
+}

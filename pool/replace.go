@@ -13,9 +13,6 @@ import (
 	"github.com/taskpool-dev/taskpool/pool/task"
 )
 
-// maxReplaceBytes of facts are appended in one commit that replaces a pool.
-const maxReplaceBytes = 256 << 20
-
 // replacement is a pool's whole content on its way in. It was checked before:
 // ids are unique, and so are numbers and event ids that are set; dependencies
 // and parents are among the tasks and make no cycle; who is in progress has a
@@ -79,7 +76,7 @@ func (p *Pool) replace(ctx context.Context, method string, r Request, allowed fu
 		if r.ID != "" {
 			tx.asked = &request{key: key, digest: r.Digest, note: c.note}
 		}
-		commit, err := tx.sealWhole()
+		commit, err := tx.sealWhole(store.MaxAppendBytes)
 		if err != nil {
 			return nil, err
 		}
@@ -94,8 +91,8 @@ func (p *Pool) replace(ctx context.Context, method string, r Request, allowed fu
 }
 
 // sealWhole is seal for a commit that begins the log anew with all that the
-// published state holds.
-func (tx *tx) sealWhole() (*store.Commit, error) {
+// published state holds, which may take so many bytes.
+func (tx *tx) sealWhole(most int) (*store.Commit, error) {
 	var facts []store.Fact
 	var err error
 	size := 0
@@ -108,13 +105,8 @@ func (tx *tx) sealWhole() (*store.Commit, error) {
 		for _, f := range more {
 			size += len(f.Value)
 		}
-		if size > maxReplaceBytes {
-			err = &QuotaError{Reason: ReasonRevisionTooLarge, Message: fmt.Sprintf(
-				"this is too large: one revision replaces a pool by at most %d MiB; bring it in by parts, by merging", maxReplaceBytes>>20)}
-			return false
-		}
 		facts = append(facts, more...)
-		return true
+		return size <= most // what is beyond is not encoded in vain
 	})
 	if err != nil {
 		return nil, err
@@ -124,6 +116,10 @@ func (tx *tx) sealWhole() (*store.Commit, error) {
 		return nil, err
 	}
 	commit.Reset, commit.Facts = true, append(facts, commit.Facts...)
+	if size > most || store.EncodedSize([]store.Commit{*commit}) > most {
+		return nil, &QuotaError{Reason: ReasonRevisionTooLarge, Message: fmt.Sprintf(
+			"this is too large: a pool is replaced by at most %d bytes at once; bring it in by parts, by merging", most)}
+	}
 	return commit, nil
 }
 

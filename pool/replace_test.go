@@ -146,3 +146,21 @@ func TestReplace_keepsWhatTimeAloneDecides(t *testing.T) {
 		t.Errorf("it doesn't wait: %s", wrong)
 	}
 }
+
+// What a store can't append is refused as too large, and not as if the store were
+// away.
+func TestReplace_isBoundedByTheStore(t *testing.T) {
+	f := open(t)
+	size, err := f.SealWhole(whole(), 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.SealWhole(whole(), size); err != nil {
+		t.Errorf("of %d bytes: %v", size, err)
+	}
+	for _, most := range []int{size - 1, 100, 0} {
+		if _, err := f.SealWhole(whole(), most); reasonOf(err) != "REVISION_TOO_LARGE" {
+			t.Errorf("%d bytes into %d: %v", size, most, err)
+		}
+	}
+}

@@ -68,6 +68,12 @@ func TestRefusals_golden(t *testing.T) {
 		_, err := f.tasks.CreateTasks(f.ctx(), &taskpoolv1.CreateTasksRequest{Tasks: tasks})
 		return err
 	}
+	restore := func(by *fixture, change func([]*taskpoolv1.PoolRecord) []*taskpoolv1.PoolRecord) error {
+		records := recordsOf(f.export(""))
+		_, err := by.take(by.ctx(), &taskpoolv1.ImportPoolRequest{Mode: restoring}, change(records), 100)
+		return err
+	}
+	same := func(r []*taskpoolv1.PoolRecord) []*taskpoolv1.PoolRecord { return r }
 	var out strings.Builder
 	for _, c := range []struct {
 		name string
@@ -118,6 +124,29 @@ func TestRefusals_golden(t *testing.T) {
 			_, err := f.tasks.ClaimTask(f.ctx(), &taskpoolv1.ClaimTaskRequest{})
 			return err
 		}()},
+		{"restore by a member", restore(f, same)},
+		{"restore into a pool with tasks", restore(human, same)},
+		{"restore of an export that was cut", restore(human, func(r []*taskpoolv1.PoolRecord) []*taskpoolv1.PoolRecord { return r[:len(r)-1] })},
+		{"restore of what was edited", restore(human, func(r []*taskpoolv1.PoolRecord) []*taskpoolv1.PoolRecord {
+			r[1].GetTask().Title, r[1].GetTask().CreatedBy = "", "bob"
+			r[2].GetEvent().Actor = ""
+			return r
+		})},
+		{"restore of what does not follow", restore(human, func(r []*taskpoolv1.PoolRecord) []*taskpoolv1.PoolRecord {
+			r[1].GetTask().Depth = 2
+			return r
+		})},
+		{"restore of a cycle", restore(human, func(r []*taskpoolv1.PoolRecord) []*taskpoolv1.PoolRecord {
+			for _, one := range r {
+				if it := one.GetTask(); it.GetKey() == "T-1" {
+					it.ParentId = it.GetId()
+				}
+			}
+			return r
+		})},
+		{"restore of a graph", restore(human, func(r []*taskpoolv1.PoolRecord) []*taskpoolv1.PoolRecord {
+			return append(r, &taskpoolv1.PoolRecord{Record: &taskpoolv1.PoolRecord_Graph{Graph: &taskpoolv1.Graph{Id: "tg-1"}}})
+		})},
 		{"actor", updating(f.as("bob"), &taskpoolv1.UpdateTaskRequest{Id: "T-1"})},
 	} {
 		fmt.Fprintf(&out, "# %s\n%s\n", c.name, shown(c.err))

@@ -82,16 +82,6 @@ func (*taskService) RedactEvent(context.Context, *taskpoolv1.RedactEventRequest)
 	return notYet[*taskpoolv1.RedactEventResponse]("RedactEvent", "redaction", "DeleteTask removes a task with its whole thread")
 }
 
-// ExportPool implements [taskpoolv1.PoolServiceServer].
-func (*poolService) ExportPool(*taskpoolv1.ExportPoolRequest, grpc.ServerStreamingServer[taskpoolv1.ExportPoolResponse]) error {
-	return &methodLaterError{"ExportPool", "export", "ReadTask lists every task with include_closed and the FULL view"}
-}
-
-// ImportPool implements [taskpoolv1.PoolServiceServer].
-func (*poolService) ImportPool(grpc.ClientStreamingServer[taskpoolv1.ImportPoolRequest, taskpoolv1.ImportPoolResponse]) error {
-	return &methodLaterError{"ImportPool", "import", "use CreateTasks"}
-}
-
 // graphService is GraphService, all of which comes later.
 type graphService struct {
 	taskpoolv1.UnsafeGraphServiceServer

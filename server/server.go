@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
@@ -34,6 +35,8 @@ type Server struct {
 	startDraining context.CancelFunc
 	// stopped is closed when nothing of the server runs any more.
 	stopped chan struct{}
+	// importing is how many bytes imports under way hold.
+	importing atomic.Int64
 	// work is the goroutines that New did not start.
 	work sync.WaitGroup
 

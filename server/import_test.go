@@ -1,0 +1,39 @@
+package server
+
+import (
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/taskpool-dev/taskpool/pool"
+)
+
+// Imports hold a bounded number of bytes, each and together, and let go of them.
+func TestIntake_isBounded(t *testing.T) {
+	var total atomic.Int64
+	one, two, three := &intake{total: &total}, &intake{total: &total}, &intake{total: &total}
+	for _, in := range []*intake{one, two} {
+		if err := in.hold(maxImportBytes); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var quota *pool.QuotaError
+	if err := one.hold(1); !errors.As(err, &quota) || quota.Reason != pool.ReasonBatchTooLarge || quota.RetryAfter != 0 || !strings.Contains(quota.Message, "256 MiB") {
+		t.Errorf("a byte too many gives %v", err)
+	}
+	if err := three.hold(1); !errors.As(err, &quota) || quota.Reason != pool.ReasonQueueFull || quota.RetryAfter == 0 || !strings.Contains(quota.Message, "512 MiB") {
+		t.Errorf("a third import gives %v", err)
+	}
+	three.done()
+	one.done()
+	four := &intake{total: &total}
+	if err := four.hold(maxImportBytes); err != nil {
+		t.Errorf("after one ended: %v", err)
+	}
+	four.done()
+	two.done()
+	if n := total.Load(); n != 0 {
+		t.Errorf("%d bytes are held for ever", n)
+	}
+}
