@@ -139,15 +139,3 @@ func tell(c store.Commit, codec Codec) (*told, error) {
 	flush()
 	return t, nil
 }
-
-// epochOf is the epoch that a commit names, and since which revision it lasts;
-// "" where it names none.
-func epochOf(c store.Commit) (epoch string, since int64, err error) {
-	for _, f := range c.Facts {
-		if f.Key.Kind == kindMeta && !f.Past && !f.Gone {
-			meta, err := decodeRecord[metaRecord](f.Value)
-			return meta.Epoch, meta.Since, err
-		}
-	}
-	return "", 0, nil
-}
