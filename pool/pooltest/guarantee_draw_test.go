@@ -206,7 +206,7 @@ func (s *ideal) shown(rev Revision) (shown []Change) {
 		}
 		was, is := s.fits(h.Before), s.fits(h.After)
 		switch {
-		case is && mine:
+		case is && mine && len(c.Events) == 0:
 			continue
 		case is:
 			c.Kind, c.State = Upserted, h.After

@@ -6,9 +6,9 @@ import "slices"
 // exactly if the task fits after its revision, LEFT_VIEW if it fitted before and
 // is there, DELETED if it fitted before and is gone; a task that fitted neither
 // before nor after does not come, and neither does an event that did not happen.
-// Of who is excluded, the events and the UPSERTED that are its direct doing do
-// not come; what follows from them, and every departure, does not differ from
-// what others would see. A task of a snapshot fits.
+// Of who is excluded no event comes, and no UPSERTED of a task that it changed
+// directly unless others' events are left; what follows from its doing, and
+// every departure, comes as it comes to others. A task of a snapshot fits.
 func Filtered(tr *Traffic, ref *Reference) error {
 	v, err := newView(tr, ref)
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// happened is a small history: eight revisions of four tasks, most of them red
+// happened is a small history: nine revisions of four tasks, most of them red
 // at times.
 func happened() *Reference {
-	return &Reference{Last: 8, Revisions: []Revision{
+	return &Reference{Last: 9, Revisions: []Revision{
 		{Number: 1, Happened: []Happened{{Task: "a", After: is("a", 1, "red"), Events: []Event{byMe(1)}, By: "me"}}},
 		{Number: 2, Happened: []Happened{
 			{Task: "b", After: is("b", 2, "red"), Events: []Event{byYou(2), byYou(3)}, By: "you"},
@@ -28,6 +28,7 @@ func happened() *Reference {
 		}},
 		{Number: 7, Happened: []Happened{{Task: "d", After: is("d", 7, "green"), By: "you"}}},
 		{Number: 8, Happened: []Happened{{Task: "a", Before: is("a", 6, "red"), After: is("a", 8, "red"), Events: []Event{byYou(11), byPool(12)}, By: "you"}}},
+		{Number: 9, Happened: []Happened{{Task: "c", Before: is("c", 6, "red"), After: is("c", 9, "red"), Events: []Event{byMe(13), byPool(14)}, By: "me"}}},
 	}}
 }
 
@@ -90,6 +91,7 @@ func redOnes() *Traffic {
 			changed(6, up("a", 6, "red", byYou(9)), up("c", 6, "red", byPool(10))),
 			passed(7),
 			changed(8, up("a", 8, "red", byYou(11), byPool(12))),
+			changed(9, up("c", 9, "red", byMe(13), byPool(14))),
 		}},
 	}}
 }
@@ -102,6 +104,7 @@ func butMine() *Traffic {
 			changed(2, up("b", 2, "red", byYou(2), byYou(3))),
 			changed(3, left("a", 3), up("b", 3, "red", byPool(7))),
 			changed(6, gone("b", 5), up("a", 6, "red", byYou(9)), up("c", 6, "red", byPool(10))),
+			changed(9, up("a", 8, "red", byYou(11), byPool(12)), up("c", 9, "red", byPool(14))),
 		}},
 	}}
 }
@@ -152,7 +155,7 @@ func with(s *Stream, message int, m ...Message) {
 
 // mutants are of redOnes. The first stream is messages 0 opened, 1 and 2 the
 // snapshot, 3 revision 2, 4 and 5 revision 3; the second 0 opened, 1 revisions 4
-// and 5, 2 revision 6, 3 progress to 7, 4 revision 8.
+// and 5, 2 revision 6, 3 progress to 7, 4 revision 8, 5 revision 9.
 var mutants = []mutant{
 	{"cut within the snapshot", func(a, b *Stream) { a.Messages = a.Messages[:2]; b.Messages = nil }, nil},
 	{"cut within a revision", func(a, b *Stream) { a.Messages = a.Messages[:5]; b.Messages = nil }, nil},
@@ -246,10 +249,10 @@ var mutants = []mutant{
 
 	{"progress too high", func(_, b *Stream) { b.Messages[3].Cursor = cursorAt(8) }, []error{ErrNotBookmarkable, ErrStateDiffers}},
 	{
-		"progress too high, then a cut", func(_, b *Stream) { b.Messages[3].Cursor = cursorAt(8); without(b, 4) },
+		"progress too high, then a cut", func(_, b *Stream) { b.Messages[3].Cursor = cursorAt(8); b.Messages = b.Messages[:4] },
 		[]error{ErrNotResumable, ErrNotBookmarkable, ErrStateDiffers},
 	},
-	{"progress beyond the head", func(_, b *Stream) { with(b, 5, passed(9)) }, []error{ErrNotBookmarkable}},
+	{"progress beyond the head", func(_, b *Stream) { with(b, 6, passed(10)) }, []error{ErrNotBookmarkable}},
 	{"progress goes back", func(_, b *Stream) { with(b, 4, passed(6)) }, []error{ErrNotBookmarkable}},
 	{"opened before where it was resumed", func(_, b *Stream) { b.Messages[0].Cursor = cursorAt(2) }, []error{ErrNotBookmarkable}},
 
@@ -289,7 +292,7 @@ func TestGuarantees_rejectMutants(t *testing.T) {
 }
 
 // mutantsButMine are of butMine, whose messages are 0 opened, 1 revision 2,
-// 2 revision 3, 3 revisions 5 and 6.
+// 2 revision 3, 3 revisions 5 and 6, 4 revisions 8 and 9.
 var mutantsButMine = []mutant{
 	{"my own change", func(s, _ *Stream) { with(s, 1, changed(1, up("a", 1, "red"))) }, []error{ErrNotFiltered}},
 	{"my own event with what follows", func(s, _ *Stream) { (*changes(s, 2))[1].Events = []Event{byMe(6), byPool(7)} }, []error{ErrNotFiltered}},
@@ -300,6 +303,10 @@ var mutantsButMine = []mutant{
 		[]error{ErrNotComplete, ErrNotAtomic, ErrNotBookmarkable, ErrStateDiffers},
 	},
 	{"no change by another", func(s, _ *Stream) { without(s, 1) }, []error{ErrNotComplete, ErrNotBookmarkable}},
+	{
+		"no change by me that has another's event", func(s, _ *Stream) { m := changes(s, 4); *m = (*m)[:1] },
+		[]error{ErrNotBookmarkable, ErrStateDiffers},
+	},
 	{"no event of the pool", func(s, _ *Stream) { (*changes(s, 2))[1].Events = nil }, []error{ErrNotComplete, ErrNotAtomic, ErrNotBookmarkable}},
 }
 

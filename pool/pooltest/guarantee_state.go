@@ -59,7 +59,7 @@ func (f *folded) advance(upto int64) {
 		}
 		for _, h := range f.next[0].Happened {
 			f.become(h.Task, h.After)
-			f.blind[h.Task] = f.view.fits(h.After) && f.view.drops(h)
+			f.blind[h.Task] = f.view.fits(h.After) && f.view.drops(&h)
 		}
 	}
 }

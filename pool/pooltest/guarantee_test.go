@@ -157,3 +157,29 @@ func TestTraffic_cursor(t *testing.T) {
 		t.Error("a traffic shows nothing")
 	}
 }
+
+// TestTraffic_forget judges a watch window by window.
+func TestTraffic_forget(t *testing.T) {
+	tr, later := redOnes(), redOnes().Streams[1]
+	tr.Streams[1].Messages = tr.Streams[1].Messages[:2]
+	ref := happened()
+	if err := Validate(ref, tr); err != nil {
+		t.Fatal(err)
+	}
+	tr.Forget()
+	ref.Forget(tr.Cursor().Revision)
+	for _, m := range later.Messages[2:] {
+		tr.Add(m)
+	}
+	if err := Validate(ref, tr); err != nil || tr.Cursor() != cursorAt(9) || len(ref.Revisions) != 4 {
+		t.Errorf("%v, at %v, %d revisions\n%s", err, tr.Cursor(), len(ref.Revisions), tr)
+	}
+	tr.Streams[0].Messages[1].Changes = tr.Streams[0].Messages[1].Changes[1:]
+	if err := Validate(ref, tr); !errors.Is(err, ErrNotComplete) {
+		t.Errorf("a change was dropped in the window: %v", err)
+	}
+	tr = &Traffic{Streams: []Stream{{Start: FromSnapshot, Messages: []Message{opened(Cursor{})}}}}
+	if tr.Forget(); len(tr.Streams) != 0 {
+		t.Errorf("it goes on within a snapshot: %s", tr)
+	}
+}

@@ -49,7 +49,7 @@ func (v *view) show(revision int64, h Happened) (Change, bool) {
 	c := Change{Revision: revision, Task: h.Task}
 	switch {
 	case v.fits(h.After):
-		if v.drops(h) {
+		if v.drops(&h) {
 			return c, false
 		}
 		c.Kind, c.State = Upserted, h.After
@@ -70,8 +70,12 @@ func (v *view) show(revision int64, h Happened) (Change, bool) {
 
 func (v *view) fits(s *State) bool { return s != nil && (v.tr.Fits == nil || v.tr.Fits(*s)) }
 
-// drops says whether an UPSERTED is left out as the doing of who is excluded.
-func (v *view) drops(h Happened) bool { return v.tr.Exclude != "" && h.By == v.tr.Exclude }
+// drops says whether an UPSERTED is left out as the doing of who is excluded, and
+// of nobody else.
+func (v *view) drops(h *Happened) bool {
+	who := v.tr.Exclude
+	return who != "" && h.By == who && !slices.ContainsFunc(h.Events, func(e Event) bool { return e.Actor != who })
+}
 
 // between are the revisions with something to show after one revision and up to
 // another, that one included.

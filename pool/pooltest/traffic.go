@@ -150,6 +150,18 @@ func (tr *Traffic) Cursor() Cursor {
 	return s.After
 }
 
+// Forget makes the traffic begin where it is resumed, so that a long test keeps
+// little: an open stream goes on as if it had just been resumed there. Where
+// there is no such cursor the next stream has to begin anew.
+func (tr *Traffic) Forget() {
+	at := tr.Cursor()
+	tr.Streams = nil
+	if at != (Cursor{}) {
+		tr.Begin(FromCursor, at)
+		tr.Add(Message{Kind: MessageOpened, Cursor: at})
+	}
+}
+
 // String shows all of it, for a failing test.
 func (tr *Traffic) String() string {
 	var b strings.Builder
