@@ -22,6 +22,7 @@ func (c *updating) drop() error {
 		t.Dependencies = without(t.Dependencies, id)
 		c.unlink(c.id, id)
 		c.removed = append(c.removed, id)
+		c.unsettle(c.id)
 	}
 	return nil
 }

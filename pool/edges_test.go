@@ -231,6 +231,16 @@ func TestDependencies_withAStatus(t *testing.T) {
 		})
 	}
 
+	t.Run("ready, removing what is in the way", func(t *testing.T) {
+		f := open(t)
+		a := f.titled("a")
+		it := f.titled("it", a.ID)
+		got := f.mustUpdate(it.ID, task.Patch{Status: new(task.Ready), RemoveDependencies: []string{a.ID}})
+		if got.Status != task.Ready || got.Version != it.Version+1 {
+			t.Errorf("it is %s, version %d", got.Status, got.Version)
+		}
+	})
+
 	t.Run("start, removing what is in the way", func(t *testing.T) {
 		f := open(t)
 		a, b := f.titled("a"), f.titled("b")
