@@ -23,7 +23,8 @@ import (
 // alike after each: what was accepted, what was refused and why, every task,
 // every count, who could claim what. Refused means unchanged, because the model
 // is. Now and then the pool is opened again, or built anew from its first
-// commit; a second registry on the same store follows all the time.
+// commit; a second registry on the same store follows all the time. Watches of
+// both come and go, and what they saw keeps every guarantee.
 func TestModel(t *testing.T) {
 	checkModel(t, func(old store.Store) (store.Store, error) {
 		if old != nil {
@@ -76,7 +77,13 @@ func checkModel(t *testing.T, begin func(old store.Store) (store.Store, error)) 
 			"reopen":    m.reopen,
 			"replay":    m.replay,
 			"export":    m.export,
+			"watch":     m.watch,
+			"look":      m.look,
+			"look2":     m.look,
+			"list":      m.list,
+			"trim":      m.trim,
 		})
+		m.judge(rt)
 	})
 }
 
@@ -99,6 +106,10 @@ type modelled struct {
 	asked   int
 	// exported is what the pool was at some time before.
 	exported [][]byte
+	// trims: history is let go of, so that the pool can't be built from its
+	// first commit.
+	trims bool
+	watching
 }
 
 // smallLimits are small, so that they are met.
@@ -118,6 +129,7 @@ func newModelled(t *testing.T, rt *rapid.T, begin func(store.Store) (store.Store
 		rt.Fatal(err)
 	}
 	m := &modelled{t: t, begin: begin, store: s, rules: task.Rules{EditRule: task.EditRule(rapid.IntRange(0, 1).Draw(rt, "edit rule"))}}
+	m.truth, m.trims = newTruth(s, "pool/team"), rapid.Bool().Draw(rt, "trims")
 	r, err := pool.Open(t.Context(), pool.Config{Store: m.store, Codec: taskpb.Codec{}})
 	if err != nil {
 		rt.Fatal(err)
@@ -136,7 +148,7 @@ func newModelled(t *testing.T, rt *rapid.T, begin func(store.Store) (store.Store
 }
 
 func (m *modelled) acquire(rt *rapid.T) (*pool.Registry, *pool.Pool) {
-	r, err := pool.Open(m.t.Context(), pool.Config{Store: m.store, Codec: taskpb.Codec{}, Getenv: smallEnv})
+	r, err := pool.Open(m.t.Context(), pool.Config{Store: m.store, Codec: taskpb.Codec{}, Getenv: smallEnv, RingEntries: 4})
 	if err != nil {
 		rt.Fatal(err)
 	}
@@ -154,6 +166,9 @@ func (m *modelled) open(rt *rapid.T) {
 }
 
 func (m *modelled) close() {
+	for _, r := range m.recorders {
+		r.cut()
+	}
 	for _, c := range m.closers {
 		c()
 	}
@@ -170,12 +185,18 @@ func (m *modelled) reopen(rt *rapid.T) {
 	if m.store, err = m.begin(m.store); err != nil {
 		rt.Fatal(err)
 	}
+	m.truth.store = m.store
 	m.open(rt)
 	sameState(rt, "opened again", before, m.pool.State())
 }
 
-// replay builds the pool from its first commit, and looks at the one that follows.
+// replay builds the pool from its first commit, where there is one, and looks at
+// the one that follows.
 func (m *modelled) replay(rt *rapid.T) {
+	if m.trims {
+		m.follow(rt)
+		return
+	}
 	p, err := pool.Replayed(m.t.Context(), m.store, taskpb.Codec{}, m.pool)
 	if err != nil {
 		rt.Fatal(err)
@@ -184,6 +205,11 @@ func (m *modelled) replay(rt *rapid.T) {
 	if wrong := p.Unsound(); wrong != "" {
 		rt.Fatalf("replayed: %s", wrong)
 	}
+	m.follow(rt)
+}
+
+// follow looks at the pool of the other registry.
+func (m *modelled) follow(rt *rapid.T) {
 	if m.other == nil {
 		return
 	}
