@@ -38,10 +38,10 @@ func (w *Watch) Next(ctx context.Context, quiet <-chan time.Time) (WatchBatch, e
 		if len(w.rest) == 0 {
 			t, err := w.peek(ctx)
 			switch {
+			case (err != nil || t == nil) && len(b.Changes) > 0:
+				return w.end(b), nil // an error comes again with the next batch
 			case err != nil:
 				return WatchBatch{}, err
-			case t == nil && len(b.Changes) > 0:
-				return w.end(b), nil
 			case t == nil:
 				due, err := w.wait(ctx, quiet)
 				if err != nil {
