@@ -86,15 +86,11 @@ func (s *Server) isDraining() bool { return s.draining.Err() != nil }
 
 // endOnDrain ends a stream when the server drains: a graceful stop would wait
 // for it for ever. Its caller gets UNAVAILABLE and connects again.
-func (s *Server) endOnDrain(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+func (s *Server) endOnDrain(srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {
 	ctx, cancel := context.WithCancel(stream.Context())
 	defer cancel()
 	defer context.AfterFunc(s.draining, cancel)()
-	var ending grpc.ServerStream = &streamWithContext{stream, ctx}
-	if info.IsClientStream {
-		ending = &interruptible{ending}
-	}
-	err := next(srv, ending)
+	err := next(srv, &interruptible{&streamWithContext{stream, ctx}})
 	if err != nil && s.isDraining() && stream.Context().Err() == nil {
 		return &pool.UnavailableError{Reason: pool.ReasonDraining, Cause: err}
 	}
@@ -102,7 +98,8 @@ func (s *Server) endOnDrain(srv any, stream grpc.ServerStream, info *grpc.Stream
 }
 
 // interruptible is a stream whose RecvMsg ends with the stream's context; that
-// of gRPC ends with the connection alone.
+// of gRPC ends with the connection alone, and a caller may open a stream and
+// never send what it wants.
 type interruptible struct{ grpc.ServerStream }
 
 // RecvMsg implements [grpc.ServerStream]. When the context ended first, m may

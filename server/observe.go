@@ -9,6 +9,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"github.com/taskpool-dev/taskpool/pool"
 )
 
 // observeUnary counts and times a call, and logs it where it is remarkable.
@@ -55,7 +57,7 @@ func (s *Server) log(ctx context.Context, method string, code codes.Code, took t
 	switch {
 	case code == codes.Internal || code == codes.Unknown || code == codes.DataLoss:
 		level, text = slog.LevelError, "call failed"
-	case code == codes.Unavailable:
+	case code == codes.Unavailable && !drained(err):
 		level, text = slog.LevelWarn, "call not served"
 	case slow:
 		level, text = slog.LevelWarn, "slow call"
@@ -70,6 +72,13 @@ func (s *Server) log(ctx context.Context, method string, code codes.Code, took t
 	attrs = append(attrs, slog.String("method", method), slog.String("code", code.String()), slog.Duration("took", took))
 	attrs = append(attrs, s.faultAttrs(err)...)
 	logger.LogAttrs(ctx, level, text, attrs...)
+}
+
+// drained says whether a call ended because the server does, which is meant to
+// be and happens to every stream.
+func drained(err error) bool {
+	var f *failure
+	return errors.As(err, &f) && f.reason == pool.ReasonDraining
 }
 
 // faultAttrs tell what went wrong, the cause too, which callers never see.
