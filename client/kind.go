@@ -77,6 +77,7 @@ var kinds = map[taskpoolv1.ErrorReason]kind{
 	taskpoolv1.ErrorReason_ERROR_REASON_BATCH_TOO_LARGE:         kindQuota,
 	taskpoolv1.ErrorReason_ERROR_REASON_WATCHERS_EXCEEDED:       kindQuota,
 	taskpoolv1.ErrorReason_ERROR_REASON_RATE_LIMITED:            kindQuota,
+	taskpoolv1.ErrorReason_ERROR_REASON_WATCHER_TOO_SLOW:        kindQuota,
 	taskpoolv1.ErrorReason_ERROR_REASON_DRAINING:                kindUnavailable,
 	taskpoolv1.ErrorReason_ERROR_REASON_STORE_UNAVAILABLE:       kindUnavailable,
 	taskpoolv1.ErrorReason_ERROR_REASON_COMMIT_UNKNOWN:          kindUnavailable,

@@ -344,6 +344,13 @@ const (
 	// Metadata: none.
 	// Example: "the pool 'web' has 12 tasks; only an empty one can be restored".
 	ErrorReason_ERROR_REASON_POOL_NOT_EMPTY ErrorReason = 53
+	// RESOURCE_EXHAUSTED. The watch had more to tell, and its caller took no
+	// message for too long. Watch again after the last cursor you have, and read
+	// without pause: hand on elsewhere what takes time.
+	//
+	// Metadata: cursor (the last one that was sent; absent: none was).
+	// Example: {"cursor": "AQ…"}
+	ErrorReason_ERROR_REASON_WATCHER_TOO_SLOW ErrorReason = 54
 	// Of a task in ImportPoolResponse alone, never of a call. The pool has the task
 	// with other content, which a merge never writes over.
 	//
@@ -409,6 +416,7 @@ var (
 		51: "ERROR_REASON_EVENT_NOT_FOUND",
 		52: "ERROR_REASON_TOKEN_NOT_FOUND",
 		53: "ERROR_REASON_POOL_NOT_EMPTY",
+		54: "ERROR_REASON_WATCHER_TOO_SLOW",
 		55: "ERROR_REASON_TASK_DIFFERS",
 	}
 	ErrorReason_value = map[string]int32{
@@ -466,6 +474,7 @@ var (
 		"ERROR_REASON_EVENT_NOT_FOUND":         51,
 		"ERROR_REASON_TOKEN_NOT_FOUND":         52,
 		"ERROR_REASON_POOL_NOT_EMPTY":          53,
+		"ERROR_REASON_WATCHER_TOO_SLOW":        54,
 		"ERROR_REASON_TASK_DIFFERS":            55,
 	}
 )
@@ -501,7 +510,7 @@ var File_taskpool_v1_error_reason_proto protoreflect.FileDescriptor
 
 const file_taskpool_v1_error_reason_proto_rawDesc = "" +
 	"\n" +
-	"\x1etaskpool/v1/error_reason.proto\x12\vtaskpool.v1*\xc4\x0e\n" +
+	"\x1etaskpool/v1/error_reason.proto\x12\vtaskpool.v1*\xe7\x0e\n" +
 	"\vErrorReason\x12\x1c\n" +
 	"\x18ERROR_REASON_UNSPECIFIED\x10\x00\x12\x1e\n" +
 	"\x1aERROR_REASON_INVALID_FIELD\x10\x01\x12!\n" +
@@ -557,7 +566,8 @@ const file_taskpool_v1_error_reason_proto_rawDesc = "" +
 	"\x1cERROR_REASON_GRAPH_NOT_FOUND\x102\x12 \n" +
 	"\x1cERROR_REASON_EVENT_NOT_FOUND\x103\x12 \n" +
 	"\x1cERROR_REASON_TOKEN_NOT_FOUND\x104\x12\x1f\n" +
-	"\x1bERROR_REASON_POOL_NOT_EMPTY\x105\x12\x1d\n" +
+	"\x1bERROR_REASON_POOL_NOT_EMPTY\x105\x12!\n" +
+	"\x1dERROR_REASON_WATCHER_TOO_SLOW\x106\x12\x1d\n" +
 	"\x19ERROR_REASON_TASK_DIFFERS\x107B\xad\x01\n" +
 	"\x0fcom.taskpool.v1B\x10ErrorReasonProtoP\x01Z;github.com/taskpool-dev/taskpool/gen/taskpool/v1;taskpoolv1\xa2\x02\x03TXX\xaa\x02\vTaskpool.V1\xca\x02\vTaskpool\\V1\xe2\x02\x17Taskpool\\V1\\GPBMetadata\xea\x02\fTaskpool::V1b\x06proto3"
 
