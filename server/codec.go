@@ -30,10 +30,19 @@ type incoming struct {
 	path  string
 }
 
-// requestCodec is gRPC's own, but never fails on an incoming request.
+// requestCodec is gRPC's own, but never fails on an incoming request, and sends
+// frames too.
 type requestCodec struct{ encoding.CodecV2 }
 
 func codec() encoding.CodecV2 { return requestCodec{encoding.GetCodecV2(protocodec.Name)} }
+
+// Marshal implements [encoding.CodecV2]. A frame is encoded already.
+func (c requestCodec) Marshal(v any) (mem.BufferSlice, error) {
+	if f, ok := v.(*frame); ok {
+		return f.pieces, nil
+	}
+	return c.CodecV2.Marshal(v)
+}
 
 // Unmarshal implements [encoding.CodecV2].
 func (c requestCodec) Unmarshal(data mem.BufferSlice, v any) error {

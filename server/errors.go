@@ -30,6 +30,7 @@ type answer struct {
 // The reasons and the text that are the server's own.
 const (
 	reasonInternal = pool.Reason("INTERNAL")
+	reasonTooSlow  = pool.Reason("WATCHER_TOO_SLOW")
 	internalText   = "internal error; the server's log says more"
 )
 
@@ -78,6 +79,9 @@ var table = []func(error) (answer, bool){
 	}),
 	on(func(e *pool.QuotaError) answer {
 		return answer{code: codes.ResourceExhausted, reason: e.Reason, text: e.Error(), retryAfter: e.RetryAfter}
+	}),
+	on(func(e *tooSlowError) answer {
+		return answer{code: codes.ResourceExhausted, reason: reasonTooSlow, text: e.Error(), metadata: meta{"cursor": e.cursor}.known()}
 	}),
 	on(func(e *pool.UnavailableError) answer {
 		return answer{code: codes.Unavailable, reason: e.Reason, text: e.Error()}

@@ -64,6 +64,10 @@ func TestRefusals_golden(t *testing.T) {
 		_, err := by.tasks.DeleteTask(by.ctx(), &taskpoolv1.DeleteTaskRequest{Id: id})
 		return err
 	}
+	watching := func(req *taskpoolv1.WatchTasksRequest) error {
+		_, err := f.watch(req).stream.Recv()
+		return err
+	}
 	batch := func(tasks ...*taskpoolv1.NewTask) error {
 		_, err := f.tasks.CreateTasks(f.ctx(), &taskpoolv1.CreateTasksRequest{Tasks: tasks})
 		return err
@@ -120,6 +124,10 @@ func TestRefusals_golden(t *testing.T) {
 		{"page token", reading(&taskpoolv1.ReadTaskRequest{PageToken: "AAAA"})},
 		{"malformed cursor", reading(&taskpoolv1.ReadTaskRequest{AtLeastCursor: "AAAA"})},
 		{"expired cursor", reading(&taskpoolv1.ReadTaskRequest{AtLeastCursor: feed.Cursor{Epoch: "e", Revision: 1}.String()})},
+		{"watch for a text", watching(&taskpoolv1.WatchTasksRequest{Filter: &taskpoolv1.TaskFilter{Text: "x"}, View: 9})},
+		{"watch after no cursor", watching(&taskpoolv1.WatchTasksRequest{Start: after("AAAA")})},
+		{"watch after a cursor of another filter", watching(&taskpoolv1.WatchTasksRequest{Start: after(feed.Cursor{Epoch: "e", Revision: 1, Filter: 1}.String())})},
+		{"watch after an expired cursor", watching(&taskpoolv1.WatchTasksRequest{Start: after(feed.Cursor{Epoch: "e", Revision: 1}.String())})},
 		{"method to come", func() error {
 			_, err := f.tasks.ClaimTask(f.ctx(), &taskpoolv1.ClaimTaskRequest{})
 			return err

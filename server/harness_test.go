@@ -66,7 +66,13 @@ func start(t testing.TB, configure ...func(*server.Config)) *fixture {
 
 func startOn(t testing.TB, s store.Store, configure ...func(*server.Config)) *fixture {
 	t.Helper()
-	registry, err := pool.Open(t.Context(), pool.Config{Store: s, Codec: taskpb.Codec{}})
+	return startConfig(t, pool.Config{Store: s}, configure...)
+}
+
+func startConfig(t testing.TB, pools pool.Config, configure ...func(*server.Config)) *fixture {
+	t.Helper()
+	pools.Codec = taskpb.Codec{}
+	registry, err := pool.Open(t.Context(), pools)
 	if err != nil {
 		t.Fatalf("open the registry: %v", err)
 	}
@@ -150,13 +156,23 @@ func (f *fixture) read(id string) *taskpoolv1.Task {
 // refused checks the code and reason of an error, and returns it.
 func refused(t testing.TB, err error, code codes.Code, reason pool.Reason) refusal {
 	t.Helper()
+	r := refusalOf(err)
+	if status.Code(err) != code || r.info.GetReason() != string(reason) || r.infos > 1 {
+		t.Fatalf("got %v with the reason %q (%d infos), want %s / %s", err, r.info.GetReason(), r.infos, code, reason)
+	}
+	if r.infos == 1 && r.info.GetDomain() != "taskpool" {
+		t.Errorf("the domain is %q", r.info.GetDomain())
+	}
+	return r
+}
+
+func refusalOf(err error) refusal {
 	r := refusal{text: status.Convert(err).Message(), info: &errdetails.ErrorInfo{}}
-	infos := 0
 	for _, d := range status.Convert(err).Details() {
 		switch d := d.(type) {
 		case *errdetails.ErrorInfo:
 			r.info = d
-			infos++
+			r.infos++
 		case *errdetails.BadRequest:
 			for _, v := range d.GetFieldViolations() {
 				r.fields = append(r.fields, v.GetField())
@@ -165,12 +181,6 @@ func refused(t testing.TB, err error, code codes.Code, reason pool.Reason) refus
 			r.retry = d.GetRetryDelay().AsDuration()
 		}
 	}
-	if status.Code(err) != code || r.info.GetReason() != string(reason) || infos > 1 {
-		t.Fatalf("got %v with the reason %q (%d infos), want %s / %s", err, r.info.GetReason(), infos, code, reason)
-	}
-	if infos == 1 && r.info.GetDomain() != "taskpool" {
-		t.Errorf("the domain is %q", r.info.GetDomain())
-	}
 	return r
 }
 
@@ -178,6 +188,7 @@ func refused(t testing.TB, err error, code codes.Code, reason pool.Reason) refus
 type refusal struct {
 	text   string
 	info   *errdetails.ErrorInfo
+	infos  int
 	fields []string
 	retry  time.Duration
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"google.golang.org/grpc"
-
 	taskpoolv1 "github.com/taskpool-dev/taskpool/gen/taskpool/v1"
 )
 
@@ -33,14 +31,8 @@ func notYet[Resp any](method, feature, instead string) (Resp, error) {
 
 const (
 	insteadOfClaim   = "use UpdateTask with the status IN_PROGRESS to take a task, READY to put it back and DONE to close it"
-	insteadOfWatch   = "read the list again from time to time"
 	insteadOfComment = "use UpdateTask with a history_entry"
 )
-
-// WatchTasks implements [taskpoolv1.TaskServiceServer].
-func (*taskService) WatchTasks(*taskpoolv1.WatchTasksRequest, grpc.ServerStreamingServer[taskpoolv1.WatchTasksResponse]) error {
-	return &methodLaterError{"WatchTasks", "watches", insteadOfWatch}
-}
 
 // ClaimTask implements [taskpoolv1.TaskServiceServer].
 func (*taskService) ClaimTask(context.Context, *taskpoolv1.ClaimTaskRequest) (*taskpoolv1.ClaimTaskResponse, error) {

@@ -19,6 +19,11 @@ type metrics struct {
 	latency  *prometheus.HistogramVec
 	panics   prometheus.Counter
 	streams  prometheus.Gauge
+
+	watches      prometheus.Gauge
+	watchChanges prometheus.Counter
+	watchBytes   prometheus.Counter
+	watchEnds    *prometheus.CounterVec
 	// calls counts those that are not logged by themselves.
 	calls atomic.Uint64
 	// methods is by full name; written by prepare alone, before any call.
@@ -46,6 +51,13 @@ func newMetrics(s *Server) *metrics {
 		panics:  prometheus.NewCounter(prometheus.CounterOpts{Name: "taskpool_panics_total", Help: "Panics in handlers: each is a fault, and is in the log."}),
 		streams: prometheus.NewGauge(prometheus.GaugeOpts{Name: "taskpool_grpc_streams", Help: "Streams that are open now."}),
 		methods: map[string]*methodMetrics{},
+
+		watches:      prometheus.NewGauge(prometheus.GaugeOpts{Name: "taskpool_watches", Help: "Watches that are open now."}),
+		watchChanges: prometheus.NewCounter(prometheus.CounterOpts{Name: "taskpool_watch_changes_total", Help: "Changes sent to watches."}),
+		watchBytes:   prometheus.NewCounter(prometheus.CounterOpts{Name: "taskpool_watch_bytes_total", Help: "Bytes of the messages sent to watches."}),
+		watchEnds: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "taskpool_watches_ended_total", Help: "Watches that ended, by reason; CALLER_LEFT: their callers wanted no more.",
+		}, []string{"reason"}),
 	}
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "taskpool_build_info", Help: "Always 1; the label tells the version.", ConstLabels: prometheus.Labels{"version": s.cfg.Version},
@@ -53,6 +65,7 @@ func newMetrics(s *Server) *metrics {
 	info.Set(1)
 	m.registry.MustRegister(
 		m.requests, m.latency, m.panics, m.streams, info,
+		m.watches, m.watchChanges, m.watchBytes, m.watchEnds,
 		gauge("taskpool_store_healthy", "1 while the store takes changes, else 0.", func() float64 { return oneIf(s.registry.Health() == nil) }),
 		gauge("taskpool_draining", "1 once the server is stopping.", func() float64 { return oneIf(s.isDraining()) }),
 		gauge("taskpool_open_pools", "Pools that are open now.", func() float64 { return float64(s.registry.OpenPools()) }),
@@ -103,4 +116,17 @@ func (m *metrics) answered(fullMethod string, code codes.Code, took time.Duratio
 	if of.latency != nil {
 		of.latency.Observe(took.Seconds())
 	}
+}
+
+// watchEnded counts a watch that came to its end with an error.
+func (m *metrics) watchEnded(err error) {
+	reason := "INTERNAL"
+	a := answerTo(err)
+	switch {
+	case a.code == codes.Canceled || a.code == codes.DeadlineExceeded:
+		reason = "CALLER_LEFT"
+	case a.reason != "":
+		reason = string(a.reason)
+	}
+	m.watchEnds.WithLabelValues(reason).Inc()
 }

@@ -93,7 +93,7 @@ func TestServe(t *testing.T) {
 	_, metrics, _ := get(t, "http://"+httpAddr+"/metrics")
 	for _, want := range []string{
 		"taskpool_grpc_call_seconds_bucket{method=\"TaskService/CreateTask\"", "taskpool_store_healthy 1", "taskpool_draining 0", "taskpool_open_pools 1",
-		"taskpool_panics_total 0", "taskpool_build_info{version=\"v1<2\"} 1", "go_goroutines", "process_resident_memory_bytes",
+		"taskpool_panics_total 0", "taskpool_watches 0", "taskpool_watch_changes_total 0", "taskpool_watch_bytes_total 0", "taskpool_build_info{version=\"v1<2\"} 1", "go_goroutines", "process_resident_memory_bytes",
 	} {
 		if !strings.Contains(metrics, want) {
 			t.Errorf("/metrics lacks %s", want)

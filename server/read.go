@@ -54,9 +54,7 @@ func checkRead(req *taskpoolv1.ReadTaskRequest) error {
 		refuse(req.GetThreadPageSize() != 0, "thread_page_size", why)
 		refuse(req.GetThreadPageToken() != "", "thread_page_token", why)
 	}
-	if _, known := taskpoolv1.TaskView_name[int32(req.GetView())]; !known {
-		v.Add("view", "has the unknown value %d: use preview, full or compact, or leave it out", req.GetView())
-	}
+	checkView(&v, req.GetView())
 	pageSize(&v, "page_size", req.GetPageSize())
 	pageSize(&v, "thread_page_size", req.GetThreadPageSize())
 	pageBytes(&v, "max_bytes", req.GetMaxBytes())

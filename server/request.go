@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	taskpoolv1 "github.com/taskpool-dev/taskpool/gen/taskpool/v1"
 	"github.com/taskpool-dev/taskpool/pool"
 	"github.com/taskpool-dev/taskpool/pool/feed"
 	"github.com/taskpool-dev/taskpool/pool/task"
@@ -67,6 +68,13 @@ func violation(reason pool.Reason, field, format string, args ...any) error {
 func needID(v *task.Violations, id string) {
 	if id == "" {
 		v.Add("id", "is empty: %s", task.ReferenceHelp)
+	}
+}
+
+// checkView refuses a view that there is none of.
+func checkView(v *task.Violations, view taskpoolv1.TaskView) {
+	if _, known := taskpoolv1.TaskView_name[int32(view)]; !known {
+		v.Add("view", "has the unknown value %d: use preview, full or compact, or leave it out", view)
 	}
 }
 

@@ -53,10 +53,15 @@ func TestTracing(t *testing.T) {
 	if _, err := f.tasks.ReadTask(f.ctx(), &taskpoolv1.ReadTaskRequest{PageSize: -1}); err == nil {
 		t.Fatal("a bad request is answered")
 	}
+	w := f.watch(&taskpoolv1.WatchTasksRequest{Start: now()}).opened()
+	f.create("watched")
+	w.changes(1)
+	w.leave()
+	eventually(t, "the watch has ended", func() bool { return f.registry.Watchers() == 0 })
 	if err := f.server.Drain(t.Context()); err != nil {
 		t.Errorf("drain: %v", err)
 	}
-	for _, want := range []string{"taskpool.v1.TaskService/CreateTask", "taskpool.v1.TaskService/ReadTask", "pool-of-the-test"} {
+	for _, want := range []string{"taskpool.v1.TaskService/CreateTask", "taskpool.v1.TaskService/ReadTask", "taskpool.v1.TaskService/WatchTasks", "pool-of-the-test"} {
 		if !bytes.Contains(c.spans(), []byte(want)) {
 			t.Errorf("no span mentions %s", want)
 		}

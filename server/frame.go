@@ -1,0 +1,58 @@
+package server
+
+import (
+	"google.golang.org/grpc/mem"
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// frame is a message that is encoded already, in pieces. The pieces may be those
+// of other streams too, so nobody changes them or gives them back: they are
+// buffers that are never freed, and gRPC copies none of them before it writes
+// them to the connection. A frame itself belongs to one stream.
+type frame struct {
+	pieces mem.BufferSlice
+	size   int
+}
+
+// The fields of the messages that a frame of changes is made of.
+const (
+	responseCursorField  protowire.Number = 1 // WatchTasksResponse.cursor
+	responseChangesField protowire.Number = 5 // WatchTasksResponse.changes
+	changesChangesField  protowire.Number = 1 // WatchChanges.changes
+	changesMoreField     protowire.Number = 3 // WatchChanges.more
+)
+
+// changesFrame is a WatchTasksResponse with changes. The elements are those of
+// WatchChanges.changes, each with its tag and length.
+func changesFrame(cursor string, more bool, elements [][]byte) *frame {
+	var tail []byte
+	if more {
+		tail = protowire.AppendVarint(protowire.AppendTag(nil, changesMoreField, protowire.VarintType), 1)
+	}
+	body := len(tail)
+	for _, e := range elements {
+		body += len(e)
+	}
+	head := make([]byte, 0, len(cursor)+16)
+	if cursor != "" {
+		head = protowire.AppendTag(head, responseCursorField, protowire.BytesType)
+		head = protowire.AppendString(head, cursor)
+	}
+	head = protowire.AppendTag(head, responseChangesField, protowire.BytesType)
+	head = protowire.AppendVarint(head, uint64(body))
+
+	// One array for all, and pointers into it: a message has hundreds of pieces.
+	pieces := make([]mem.SliceBuffer, 0, len(elements)+2)
+	pieces = append(pieces, head)
+	for _, e := range elements {
+		pieces = append(pieces, e)
+	}
+	if more {
+		pieces = append(pieces, tail)
+	}
+	f := &frame{pieces: make(mem.BufferSlice, len(pieces)), size: len(head) + body}
+	for i := range pieces {
+		f.pieces[i] = &pieces[i]
+	}
+	return f
+}
