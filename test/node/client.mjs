@@ -1,22 +1,22 @@
 // A client in another language, made from the proto files alone: it creates,
-// reads, lists and updates tasks at the address given, looks at an error the way
-// a program should, and prints what it saw as JSON.
+// reads, lists, updates and watches tasks at the address given, looks at errors
+// the way a program should, and prints what it saw as JSON.
 import { fileURLToPath } from 'node:url';
 import path from 'node:path';
 import grpc from '@grpc/grpc-js';
 import protoLoader from '@grpc/proto-loader';
 import protobuf from 'protobufjs';
 
-const address = process.argv[2];
-if (!address) {
-  console.error('usage: node client.mjs HOST:PORT');
+const [, , address, expiredCursor] = process.argv;
+if (!address || !expiredCursor) {
+  console.error('usage: node client.mjs HOST:PORT EXPIRED-CURSOR');
   process.exit(2);
 }
 
 const protos = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../../proto');
 const definition = protoLoader.loadSync(
   ['taskpool/v1/task_service.proto', 'taskpool/v1/pool_service.proto'],
-  { includeDirs: [protos], keepCase: true, longs: String, enums: String, defaults: true },
+  { includeDirs: [protos], keepCase: true, longs: String, enums: String, defaults: true, oneofs: true },
 );
 const { taskpool } = grpc.loadPackageDefinition(definition);
 const credentials = grpc.credentials.createInsecure();
@@ -70,6 +70,59 @@ async function refusal(client, method, request) {
   throw new Error(`${method} was not refused`);
 }
 
+// watch opens a watch. next waits for the next message, and throws the error that
+// the stream ends with: it always ends with one.
+function watch(request) {
+  const stream = tasks.WatchTasks(request, metadata);
+  const messages = stream[Symbol.asyncIterator]();
+  return {
+    async next() {
+      const { done, value } = await messages.next();
+      if (done) throw new Error('the watch ended as if it were finished');
+      return value;
+    },
+    leave() {
+      stream.on('error', () => {}); // CANCELLED, which we asked for
+      stream.cancel();
+    },
+  };
+}
+
+// watchAll watches from a snapshot, and on from where it left.
+async function watchAll() {
+  const seen = { order: [], snapshot: [], live: [], resumed: [] };
+  const first = watch({ snapshot: {} });
+  for (let kind; kind !== 'snapshot_end';) {
+    const message = await first.next();
+    kind = message.message;
+    seen.order.push(`${kind}${message.cursor ? ' +cursor' : ''}`);
+    if (kind === 'snapshot') seen.snapshot.push(...message.snapshot.tasks.map((task) => task.key));
+  }
+  const change = ({ kind, task, events }) => `${kind} ${task.title} ${task.status} ${events.map((event) => event.kind)}`;
+  await call(tasks, 'CreateTask', { task: { title: 'live' } });
+  const live = await first.next();
+  seen.live = live.changes.changes.map(change);
+  first.leave();
+  await call(tasks, 'CreateTask', { task: { title: 'missed' } });
+  const second = watch({ after_cursor: live.cursor });
+  const opened = await second.next();
+  seen.resumed.push(`${opened.message} ${opened.cursor === live.cursor ? 'where it left' : 'elsewhere'}`);
+  seen.resumed.push(...(await second.next()).changes.changes.map(change));
+  second.leave();
+  return seen;
+}
+
+// watchRefused is the error of a watch that has to fail.
+async function watchRefused(request) {
+  const refused = watch(request);
+  try {
+    await refused.next();
+  } catch (error) {
+    return details(error);
+  }
+  throw new Error('the watch was not refused');
+}
+
 const title = 'Von Node: 日本語 👩‍👩‍👧';
 const created = await call(tasks, 'CreateTask', {
   request_id: 'node-1',
@@ -108,6 +161,12 @@ const pool = await call(pools, 'GetPool', {});
 const invalid = await refusal(tasks, 'CreateTask', { task: { title: ' ', links: ['javascript:alert(1)'] } });
 const missing = await refusal(tasks, 'ReadTask', { id: 'T-999' });
 const cycle = await refusal(tasks, 'UpdateTask', { id: batch.tasks[1].id, add_dependency_ids: [batch.tasks[0].id] });
+const watched = await watchAll();
+const expired = await watchRefused({ after_cursor: expiredCursor });
+const head = watch({ after_cursor: expired.metadata.head });
+const fromHead = (await head.next()).message;
+head.leave();
+const text = await watchRefused({ filter: { text: 'x' } });
 
 console.log(JSON.stringify({
   created: { key: created.task.key, title: created.task.title, created_by: created.task.created_by, status: created.task.status },
@@ -121,6 +180,10 @@ console.log(JSON.stringify({
   total: pool.pool.counts.total,
   invalid,
   missing,
+  watched,
+  expired,
+  from_head: fromHead,
+  text,
   cycle: { code: cycle.code, reason: cycle.reason, path: cycle.metadata.path.split(',').length },
 }, null, 2));
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/taskpool-dev/taskpool/pool"
+	"github.com/taskpool-dev/taskpool/pool/feed"
 	"github.com/taskpool-dev/taskpool/pool/store/memory"
 	"github.com/taskpool-dev/taskpool/pool/taskpb"
 	"github.com/taskpool-dev/taskpool/server"
@@ -51,6 +52,9 @@ type summary struct {
 	Ready            string
 	Total            string
 	Invalid, Missing refusal
+	Watched          struct{ Order, Snapshot, Live, Resumed []string }
+	Expired, Text    refusal
+	FromHead         string `json:"from_head"`
 	Cycle            struct {
 		Code, Reason string
 		Path         int
@@ -62,7 +66,8 @@ func TestNodeClient(t *testing.T) {
 	addr := serve(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, node, "client.mjs", addr)
+	expired := feed.Cursor{Epoch: "of-another-time", Revision: 7}.String()
+	cmd := exec.CommandContext(ctx, node, "client.mjs", addr, expired)
 	out, err := cmd.Output()
 	if err != nil {
 		var exit *exec.ExitError
@@ -94,6 +99,13 @@ func TestNodeClient(t *testing.T) {
 	check("invalid", [...]any{got.Invalid.Code, got.Invalid.Reason, got.Invalid.Domain, got.Invalid.Fields},
 		[...]any{"INVALID_ARGUMENT", "INVALID_FIELD", "taskpool", []string{"task.title", "task.links[0]"}})
 	check("missing", [...]any{got.Missing.Code, got.Missing.Reason, got.Missing.Metadata["field"]}, [...]any{"NOT_FOUND", "TASK_NOT_FOUND", "id"})
+	check("order of the watch", got.Watched.Order, []string{"opened", "snapshot", "snapshot_end +cursor"})
+	check("snapshot", got.Watched.Snapshot, []string{"T-1", "T-2", "T-3"})
+	check("live", got.Watched.Live, []string{"CHANGE_KIND_UPSERTED live TASK_STATUS_READY TASK_EVENT_KIND_CREATED"})
+	check("resumed", got.Watched.Resumed, []string{"opened where it left", "CHANGE_KIND_UPSERTED missed TASK_STATUS_READY TASK_EVENT_KIND_CREATED"})
+	check("expired", [...]any{got.Expired.Code, got.Expired.Reason, got.Expired.Metadata["oldest"] != "", got.FromHead},
+		[...]any{"OUT_OF_RANGE", "CURSOR_EXPIRED", true, "opened"})
+	check("text", [...]any{got.Text.Code, got.Text.Fields}, [...]any{"INVALID_ARGUMENT", []string{"filter.text"}})
 	check("cycle", [...]any{got.Cycle.Code, got.Cycle.Reason, got.Cycle.Path}, [...]any{"FAILED_PRECONDITION", "CYCLE", 3})
 }
 
