@@ -82,7 +82,7 @@ func (t *imported) checkHistory(m *Import) {
 		n++
 	}
 	if n != len(t.history) {
-		v.Add("history", "has %d entries, and the thread has %d events of the kind PROGRESS", len(t.history), n)
+		v.Add("history", "is not that of the thread: %d here, and there %d of the kind PROGRESS", len(t.history), n)
 	}
 	t.note(m, t.index, "task", v)
 }
