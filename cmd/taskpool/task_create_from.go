@@ -13,6 +13,7 @@ import (
 
 	"github.com/taskpool-dev/taskpool/client"
 	"github.com/taskpool-dev/taskpool/cmd/taskpool/internal/drafts"
+	"github.com/taskpool-dev/taskpool/cmd/taskpool/internal/jsonl"
 	taskpoolv1 "github.com/taskpool-dev/taskpool/gen/taskpool/v1"
 )
 
@@ -56,7 +57,7 @@ func (a *app) readDrafts(name string) (*batch, error) {
 		name = "standard input"
 	}
 	found, err := drafts.Read(from)
-	if problems := drafts.Problems(nil); errors.As(err, &problems) {
+	if problems := jsonl.Problems(nil); errors.As(err, &problems) {
 		return nil, &told{err, fmt.Sprintf("%s can't be read as tasks, nothing was created:", name), strings.Split(problems.Error(), "\n")}
 	}
 	if err != nil {

@@ -8,11 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
-	"strings"
 
-	"google.golang.org/protobuf/encoding/protojson"
-
+	"github.com/taskpool-dev/taskpool/cmd/taskpool/internal/jsonl"
 	taskpoolv1 "github.com/taskpool-dev/taskpool/gen/taskpool/v1"
 )
 
@@ -29,7 +26,7 @@ type Draft struct {
 
 // Read gives the tasks of a file in their order. A byte order mark, blank lines
 // and any kind of line end (LF, CR LF, CR) make no difference. What can't be
-// read is a Problems with everything that is wrong; then there are no drafts.
+// read is a [jsonl.Problems] with everything that is wrong; then there are no drafts.
 func Read(r io.Reader) ([]Draft, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
 	if err != nil {
@@ -41,9 +38,9 @@ func Read(r io.Reader) ([]Draft, error) {
 	items, problems := split(normal(text))
 	drafts := make([]Draft, 0, len(items))
 	for _, item := range items {
-		task, err := decode(item.json)
-		if err != nil {
-			problems = append(problems, Problem{item.line, err.Error()})
+		task := &taskpoolv1.NewTask{}
+		if err := jsonl.Decode(item.json, task, "task", `{"title": …}`); err != nil {
+			problems = append(problems, jsonl.Problem{Line: item.line, Text: err.Error()})
 			continue
 		}
 		drafts = append(drafts, Draft{item.line, task})
@@ -72,7 +69,7 @@ type item struct {
 }
 
 // split finds the tasks of a normal text.
-func split(text []byte) ([]item, Problems) {
+func split(text []byte) ([]item, jsonl.Problems) {
 	if trimmed := bytes.TrimLeft(text, " \t\n"); len(trimmed) > 0 && trimmed[0] == '[' {
 		return elements(text)
 	}
@@ -88,22 +85,22 @@ func split(text []byte) ([]item, Problems) {
 }
 
 // elements are those of a JSON array.
-func elements(text []byte) ([]item, Problems) {
+func elements(text []byte) ([]item, jsonl.Problems) {
 	lineAt := func(offset int64) int {
 		return 1 + bytes.Count(text[:min(offset, int64(len(text)))], []byte("\n"))
 	}
 	var items []item
 	decoder := json.NewDecoder(bytes.NewReader(text))
-	fail := func(err error) ([]item, Problems) {
+	fail := func(err error) ([]item, jsonl.Problems) {
 		at := decoder.InputOffset()
 		var syntax *json.SyntaxError
 		if errors.As(err, &syntax) {
 			at = max(at, syntax.Offset-1)
 		}
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return nil, Problems{{lineAt(int64(len(bytes.TrimRight(text, " \t\n")))), "the array is not closed: it needs a ] at its end"}}
+			return nil, jsonl.Problems{{Line: lineAt(int64(len(bytes.TrimRight(text, " \t\n")))), Text: "the array is not closed: it needs a ] at its end"}}
 		}
-		return nil, Problems{{lineAt(at), "is no JSON: " + err.Error()}}
+		return nil, jsonl.Problems{{Line: lineAt(at), Text: "is no JSON: " + err.Error()}}
 	}
 	if _, err := decoder.Token(); err != nil {
 		return fail(err)
@@ -120,40 +117,7 @@ func elements(text []byte) ([]item, Problems) {
 	}
 	end := decoder.InputOffset()
 	if rest := bytes.TrimLeft(text[end:], " \t\n"); len(rest) > 0 {
-		return nil, Problems{{lineAt(int64(len(text) - len(rest))), "there is more after the end of the array"}}
+		return nil, jsonl.Problems{{Line: lineAt(int64(len(text) - len(rest))), Text: "there is more after the end of the array"}}
 	}
 	return items, nil
-}
-
-// decode reads one task.
-func decode(text []byte) (*taskpoolv1.NewTask, error) {
-	task := &taskpoolv1.NewTask{}
-	if text[0] != '{' {
-		return nil, errors.New("is no task: a task is a JSON object, {\"title\": …}")
-	}
-	if unknown := unknownFields(text, task.ProtoReflect().Descriptor(), ""); len(unknown) > 0 {
-		return nil, errors.New(strings.Join(unknown, "; "))
-	}
-	if err := protojson.Unmarshal(text, task); err != nil {
-		return nil, errors.New("is no task: " + sentence(err))
-	}
-	return task, nil
-}
-
-// preface is what protojson writes before an error: its name with one of two
-// kinds of blank, and a position within the line, which is always the first.
-var preface = regexp.MustCompile(`^proto:[\s\x{a0}]*(?:syntax error )?(?:\(line \d+:(\d+)\):[\s\x{a0}]*)?`)
-
-// sentence is protojson's error, always the same for the same input.
-func sentence(err error) string {
-	text := err.Error()
-	found := preface.FindStringSubmatchIndex(text)
-	if found == nil {
-		return text
-	}
-	rest := strings.ReplaceAll(text[found[1]:], "\u00a0", " ")
-	if found[2] < 0 {
-		return rest
-	}
-	return rest + " (column " + text[found[2]:found[3]] + ")"
 }

@@ -13,6 +13,8 @@ import (
 
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/taskpool-dev/taskpool/cmd/taskpool/internal/jsonl"
 )
 
 func show(drafts []Draft) string {
@@ -76,7 +78,7 @@ func TestReadTellsAllThatIsWrong(t *testing.T) {
 func TestProblemsAreBounded(t *testing.T) {
 	_, err := Read(strings.NewReader(strings.Repeat("{\"x\":1}\n", 50)))
 	lines := strings.Split(err.Error(), "\n")
-	if len(lines) != shown+1 || lines[shown] != "and 30 more" {
+	if len(lines) != jsonl.Shown+1 || lines[jsonl.Shown] != "and 30 more" {
 		t.Errorf("%d lines, the last %q", len(lines), lines[len(lines)-1])
 	}
 }

@@ -1,4 +1,4 @@
-package drafts
+package jsonl
 
 import (
 	"encoding/json"

@@ -1,12 +1,12 @@
-package drafts
+package jsonl
 
 import (
 	"fmt"
 	"strings"
 )
 
-// shown is how many problems an error lists.
-const shown = 20
+// Shown is how many problems an error lists.
+const Shown = 20
 
 // Problem is something wrong with a file.
 type Problem struct {
@@ -21,10 +21,10 @@ type Problems []Problem
 
 // Error lists them, one a line.
 func (p Problems) Error() string {
-	lines := make([]string, 0, min(len(p), shown)+1)
+	lines := make([]string, 0, min(len(p), Shown)+1)
 	for i, one := range p {
-		if i == shown {
-			lines = append(lines, fmt.Sprintf("and %d more", len(p)-shown))
+		if i == Shown {
+			lines = append(lines, fmt.Sprintf("and %d more", len(p)-Shown))
 			break
 		}
 		lines = append(lines, fmt.Sprintf("line %d: %s", one.Line, one.Text))
