@@ -40,6 +40,8 @@ func happening(e *taskpoolv1.TaskEvent, names *titles) string {
 		return "of " + d.HoldExpired.GetHolder()
 	case *taskpoolv1.TaskEvent_Verdict:
 		return withReason(word(d.Verdict.GetVerdict()), d.Verdict.GetEvidence())
+	case *taskpoolv1.TaskEvent_Imported:
+		return "was " + d.Imported.GetKey() + " where it came from"
 	}
 	return ""
 }

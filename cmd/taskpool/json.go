@@ -26,6 +26,12 @@ func jsonOf(m proto.Message) (json.RawMessage, error) {
 	return b.Bytes(), nil
 }
 
+// jsonLine is a message as one line, the same at any time.
+func jsonLine(m proto.Message) (string, error) {
+	text, err := jsonOf(m)
+	return terminal.JSON(string(text)) + "\n", err
+}
+
 // printJSON writes a message.
 func (a *app) printJSON(m proto.Message) error {
 	text, err := jsonOf(m)

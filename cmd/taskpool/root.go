@@ -51,8 +51,8 @@ func (a *app) root() *cobra.Command {
 		a.serveCommand(), a.backupCommand(),
 		group("task", "Create, read and change tasks",
 			a.taskCreate(), a.taskRead(), a.taskList(), a.taskUpdate(), a.taskDelete(), a.taskExplain()),
-		group("pool", "Create, show and clear pools",
-			a.poolList(), a.poolShow(), a.poolCreate(), a.poolClear()),
+		group("pool", "Create, show, export, import and clear pools",
+			a.poolList(), a.poolShow(), a.poolCreate(), a.poolExport(), a.poolImport(), a.poolClear()),
 		a.watchCommand(), a.membersCommand(), a.versionCommand(),
 	)
 	return root
