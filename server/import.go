@@ -197,7 +197,7 @@ func (in *intake) run(ctx context.Context) (pool.ImportResult, error) {
 
 func importResponse(r pool.ImportResult) *taskpoolv1.ImportPoolResponse {
 	m := &taskpoolv1.ImportPoolResponse{
-		Created: int32(r.Created), Unchanged: int32(r.Unchanged), RefusedCount: int32(r.RefusedCount), //nolint:gosec // records are bounded
+		Created: int32(r.Created), Unchanged: int32(r.Unchanged), RefusedCount: int32(r.RefusedCount),
 		Cursor: r.Cursor.String(), Replayed: r.Replayed,
 	}
 	for _, one := range r.Refused {

@@ -149,11 +149,15 @@ func TestImport_whatCantBeTaken(t *testing.T) {
 		"two files": {"", []string{"a", "b"}, exitUsage, "taskpool: \"b\" is one argument too many; see taskpool pool import --help\n"},
 		"cut":       {strings.Join(lines[:len(lines)-2], ""), nil, exitRefused, "taskpool: line 1: extent counts 4 tasks and 8 events, and 4 and 7 came: the export was cut or changed; export again, or merge without this first record\n  nothing was changed\n"},
 		"restore by a member": {
-			text, []string{"--restore", "--actor", "agent:a"}, exitRefused,
+			text,
+			[]string{"--restore", "--actor", "agent:a"},
+			exitRefused,
 			"taskpool: you may not restore a pool; the operator (human) may\n  nothing was changed\n",
 		},
 		"restore of what is wrong": {
-			strings.ReplaceAll(text, `"created_by":"human"`, `"created_by":""`), []string{"--restore"}, exitRefused,
+			strings.ReplaceAll(text, `"created_by":"human"`, `"created_by":""`),
+			[]string{"--restore"},
+			exitRefused,
 			"taskpool: 4 things are wrong with the request:\n" +
 				"  line 2: task.created_by is empty: write a member's id, as in agent:NAME, ext:NAME or human\n" +
 				"  line 6: task.created_by is empty: write a member's id, as in agent:NAME, ext:NAME or human\n" +

@@ -108,7 +108,9 @@ func TestReadRecord_forgetsNoField(t *testing.T) {
 		}
 	}
 	for _, m := range []*taskpoolv1.PoolRecord{
-		{}, {Record: &taskpoolv1.PoolRecord_Event{}, AssignedByClaim: true}, {Record: &taskpoolv1.PoolRecord_Task{}, Extent: &taskpoolv1.PoolExtent{}},
+		{},
+		{Record: &taskpoolv1.PoolRecord_Event{}, AssignedByClaim: true},
+		{Record: &taskpoolv1.PoolRecord_Task{}, Extent: &taskpoolv1.PoolExtent{}},
 		{Record: &taskpoolv1.PoolRecord_Pool{}, Extent: &taskpoolv1.PoolExtent{LastTaskNumber: -1}},
 	} {
 		if _, wrong, _ := taskpb.ReadRecord(m); len(wrong) == 0 {
