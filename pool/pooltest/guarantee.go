@@ -23,8 +23,10 @@ var (
 // keeps it. Checks are pure: they change neither traffic nor reference. Each
 // returns nil or the first [*Breach], or an error that wraps [ErrReference].
 type Guarantee struct {
-	Name  string
-	Err   error
+	Name string
+	Err  error
+	// Alone: the reference is not looked at.
+	Alone bool
 	Check func(*Traffic, *Reference) error
 }
 
@@ -34,28 +36,27 @@ func Guarantees() []Guarantee {
 		return func(tr *Traffic, _ *Reference) error { return check(tr) }
 	}
 	return []Guarantee{
-		{"Formed", ErrNotFormed, alone(Formed)},
-		{"Ordered", ErrNotOrdered, alone(Ordered)},
-		{"Unique", ErrNotUnique, alone(Unique)},
-		{"Complete", ErrNotComplete, Complete},
-		{"Atomic", ErrNotAtomic, Atomic},
-		{"Resumable", ErrNotResumable, Resumable},
-		{"Bookmarkable", ErrNotBookmarkable, Bookmarkable},
-		{"Filtered", ErrNotFiltered, Filtered},
-		{"StateEqualsFeed", ErrStateDiffers, StateEqualsFeed},
+		{"Formed", ErrNotFormed, true, alone(Formed)},
+		{"Ordered", ErrNotOrdered, true, alone(Ordered)},
+		{"Unique", ErrNotUnique, true, alone(Unique)},
+		{"Complete", ErrNotComplete, false, Complete},
+		{"Atomic", ErrNotAtomic, false, Atomic},
+		{"Resumable", ErrNotResumable, false, Resumable},
+		{"Bookmarkable", ErrNotBookmarkable, false, Bookmarkable},
+		{"Filtered", ErrNotFiltered, false, Filtered},
+		{"StateEqualsFeed", ErrStateDiffers, false, StateEqualsFeed},
 	}
 }
 
 // Validate holds each traffic against every guarantee and joins what is broken.
+// Against a reference that contradicts itself it holds nothing.
 func Validate(ref *Reference, all ...*Traffic) error {
-	if err := ref.Check(); err != nil {
-		return err
-	}
-	var broken []error
+	broken := []error{ref.Check()}
+	judges := !errors.Is(broken[0], ErrReference)
 	for _, tr := range all {
 		for _, g := range Guarantees() {
-			if err := g.Check(tr, ref); err != nil {
-				broken = append(broken, err)
+			if g.Alone || judges {
+				broken = append(broken, g.Check(tr, ref))
 			}
 		}
 	}

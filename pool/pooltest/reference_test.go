@@ -39,8 +39,12 @@ func TestReference_check(t *testing.T) {
 			if err := ref.Check(); !errors.Is(err, tt.want) {
 				t.Errorf("%v, want %v", err, tt.want)
 			}
-			if err := Validate(ref); !errors.Is(err, tt.want) {
-				t.Errorf("Validate: %v, want %v", err, tt.want)
+			tr := redOnes()
+			tr.Begin(FromSnapshot, Cursor{})
+			tr.Add(passed(1))
+			err := Validate(ref, tr)
+			if tt.want != nil && !errors.Is(err, tt.want) || !errors.Is(err, ErrNotFormed) || errors.Is(err, ErrNotBookmarkable) == errors.Is(tt.want, ErrReference) {
+				t.Errorf("Validate: %v, want %v and what is wrong with the traffic", err, tt.want)
 			}
 		})
 	}
