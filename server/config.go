@@ -30,10 +30,10 @@ type Config struct {
 	MaxConnectionAge      time.Duration
 	MaxConnectionAgeGrace time.Duration
 	// WatchProgress is how long a watch is silent before it is told that nothing
-	// happened, a fifth more or less; 0: 15 s.
+	// happened, a fifth more or less; 0 and below: 15 s.
 	WatchProgress time.Duration
 	// SendTimeout is how long the caller of a watch may take no message while one
-	// waits; then the watch ends. 0: 30 s.
+	// waits; then the watch ends. 0 and below: 30 s.
 	SendTimeout time.Duration
 	// Tracing sends OpenTelemetry spans by OTLP over gRPC, to where the standard
 	// OTEL_EXPORTER_OTLP_* variables say. Off, nothing of it runs.
@@ -50,8 +50,8 @@ func (c Config) withDefaults() Config {
 	c.LogSample = orDefault(c.LogSample, 100)
 	c.DrainTimeout = orDefault(c.DrainTimeout, 10*time.Second)
 	c.MaxConcurrentStreams = orDefault(c.MaxConcurrentStreams, 1000)
-	c.WatchProgress = orDefault(c.WatchProgress, 15*time.Second)
-	c.SendTimeout = orDefault(c.SendTimeout, 30*time.Second)
+	c.WatchProgress = orDefault(max(c.WatchProgress, 0), 15*time.Second)
+	c.SendTimeout = orDefault(max(c.SendTimeout, 0), 30*time.Second)
 	c.Version = orDefault(c.Version, "devel")
 	return c
 }

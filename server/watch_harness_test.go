@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -38,12 +37,12 @@ type watching struct {
 	seen     map[string]bool
 }
 
-// watch opens a watch, for five minutes at most.
-func (f *fixture) watch(req *taskpoolv1.WatchTasksRequest) *watching {
+// watch opens a watch until the test's end.
+func (f *fixture) watch(req *taskpoolv1.WatchTasksRequest, options ...grpc.CallOption) *watching {
 	f.t.Helper()
-	ctx, leave := context.WithTimeout(f.ctx(), 5*time.Minute)
+	ctx, leave := context.WithCancel(f.ctx())
 	f.t.Cleanup(leave)
-	stream, err := f.tasks.WatchTasks(ctx, req)
+	stream, err := f.tasks.WatchTasks(ctx, req, options...)
 	if err != nil {
 		f.t.Fatalf("watch %v: %v", req, err)
 	}

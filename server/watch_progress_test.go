@@ -6,6 +6,7 @@ import (
 	"time"
 
 	taskpoolv1 "github.com/taskpool-dev/taskpool/gen/taskpool/v1"
+	"github.com/taskpool-dev/taskpool/pool"
 	"github.com/taskpool-dev/taskpool/pool/feed"
 )
 
@@ -72,6 +73,23 @@ func TestWatch_progressIsForSilence(t *testing.T) {
 		begun := time.Now()
 		if m := w.next(); m.GetProgress() == nil || time.Since(begun) < 12*time.Second {
 			t.Errorf("after %s comes %v", time.Since(begun), m)
+		}
+	})
+}
+
+// A pool that is watched is used: it is not closed for being idle, which would
+// leave the watch with a pool that nobody writes to.
+func TestWatch_keepsItsPool(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := startConfig(t, pool.Config{Store: keep(t), IdleAfter: time.Second})
+		w := f.watch(&taskpoolv1.WatchTasksRequest{Start: now()}).opened()
+		time.Sleep(10 * time.Second)
+		f.create("news")
+		w.changes(1)
+		w.leave()
+		time.Sleep(10 * time.Second)
+		if n := f.registry.OpenPools(); n != 0 {
+			t.Errorf("%d pools are open when nobody watches", n)
 		}
 	})
 }

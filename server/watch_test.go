@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/encoding/gzip"
 	"google.golang.org/protobuf/proto"
 
 	taskpoolv1 "github.com/taskpool-dev/taskpool/gen/taskpool/v1"
@@ -361,4 +363,23 @@ func TestWatch_onceForEachMutation(t *testing.T) {
 		t.Errorf("it tells of %v", w.seen)
 	}
 	w.upTo(f.list(&taskpoolv1.ReadTaskRequest{}).GetCursor())
+}
+
+// What all watches share is compressed for one that asks for it, and stays as it
+// is for the others.
+func TestWatch_compressed(t *testing.T) {
+	f := start(t)
+	f.create("before")
+	var all []*watching
+	for _, options := range [][]grpc.CallOption{nil, {grpc.UseCompressor(gzip.Name)}, nil} {
+		all = append(all, f.watch(&taskpoolv1.WatchTasksRequest{}, options...).opened())
+	}
+	for _, w := range all {
+		w.snapshot()
+	}
+	f.fillBatch(300, 2000)
+	for _, w := range all {
+		w.changes(300)
+		w.isListing(f, nil)
+	}
 }
