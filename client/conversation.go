@@ -47,33 +47,48 @@ type conversation struct {
 func (c *conversation) take(m *taskpoolv1.WatchTasksResponse) ([]Change, error) {
 	switch part := m.GetMessage().(type) {
 	case *taskpoolv1.WatchTasksResponse_Opened:
-		return c.opened(m.GetCursor())
+		return c.opened(m)
 	case *taskpoolv1.WatchTasksResponse_Snapshot:
 		return nil, c.collect(part.Snapshot)
 	case *taskpoolv1.WatchTasksResponse_SnapshotEnd:
-		return c.snapshotEnd(m.GetCursor())
+		return c.snapshotEnd(m)
 	case *taskpoolv1.WatchTasksResponse_Changes:
-		return c.changes(part.Changes, m.GetCursor())
+		return c.changes(part.Changes, m)
 	case *taskpoolv1.WatchTasksResponse_Progress:
-		return c.progress(m.GetCursor())
+		return c.progress(m)
 	}
 	// A kind of tomorrow: what it says is not for this client, its cursor is.
 	if m.GetCursor() == "" || !c.betweenRevisions() {
 		return nil, nil
 	}
-	return c.moved(m.GetCursor()), nil
+	return c.moved(m)
 }
 
 // betweenRevisions tells whether there is something to resume after.
 func (c *conversation) betweenRevisions() bool { return c.phase == live && c.part == nil }
 
-// moved is the Change of a cursor without a change.
-func (c *conversation) moved(cursor string) []Change {
-	c.after.cursor = cursor
-	return []Change{{Cursor: c.after.String(), Revision: max(c.last, c.after.through)}}
+// reach takes the cursor of a message for the position.
+func (c *conversation) reach(m *taskpoolv1.WatchTasksResponse) error {
+	// Older servers say no revision.
+	if r := m.GetRevision(); r != 0 && r < c.last {
+		return violation("the cursor of revision %d after revision %d", r, c.last)
+	}
+	c.after.cursor = m.GetCursor()
+	if c.last = max(c.last, m.GetRevision()); c.last >= c.after.through {
+		c.after.through = 0 // the cursor is as far
+	}
+	return nil
 }
 
-func (c *conversation) opened(cursor string) ([]Change, error) {
+// moved is the Change of a cursor without a change.
+func (c *conversation) moved(m *taskpoolv1.WatchTasksResponse) ([]Change, error) {
+	if err := c.reach(m); err != nil {
+		return nil, err
+	}
+	return []Change{{Cursor: c.after.String(), Revision: max(c.last, c.after.through)}}, nil
+}
+
+func (c *conversation) opened(m *taskpoolv1.WatchTasksResponse) ([]Change, error) {
 	if c.phase != beginning {
 		return nil, violation("a watch that was open is opened again")
 	}
@@ -85,10 +100,10 @@ func (c *conversation) opened(cursor string) ([]Change, error) {
 	switch {
 	case c.after.cursor != "":
 		return nil, nil // it resumes where this client said
-	case cursor == "":
+	case m.GetCursor() == "":
 		return nil, violation("it is open from now on, and doesn't say where that is")
 	}
-	return c.moved(cursor), nil
+	return c.moved(m)
 }
 
 func (c *conversation) collect(s *taskpoolv1.WatchSnapshot) error {
@@ -110,28 +125,31 @@ func (c *conversation) collect(s *taskpoolv1.WatchSnapshot) error {
 	return nil
 }
 
-func (c *conversation) snapshotEnd(cursor string) ([]Change, error) {
+func (c *conversation) snapshotEnd(m *taskpoolv1.WatchTasksResponse) ([]Change, error) {
 	if c.phase != inSnapshot {
 		return nil, violation("the end of a snapshot out of place")
 	}
-	if cursor == "" {
+	if m.GetCursor() == "" {
 		return nil, violation("a snapshot without a cursor")
 	}
 	whole := c.collected
-	whole.Cursor, whole.Snapshot = cursor, true
 	c.collected = Change{}
-	c.phase, c.after, c.last = live, position{cursor: cursor}, whole.Revision
+	c.phase, c.last = live, whole.Revision
+	if err := c.reach(m); err != nil {
+		return nil, err
+	}
+	whole.Cursor, whole.Snapshot, whole.Revision = m.GetCursor(), true, c.last
 	return []Change{whole}, nil
 }
 
-func (c *conversation) progress(cursor string) ([]Change, error) {
+func (c *conversation) progress(m *taskpoolv1.WatchTasksResponse) ([]Change, error) {
 	switch {
 	case c.phase == beginning:
 		return nil, violation("progress before the watch is open")
-	case cursor == "":
+	case m.GetCursor() == "":
 		return nil, nil // a sign of life, nothing more
 	case !c.betweenRevisions():
 		return nil, violation("progress within a snapshot or a revision")
 	}
-	return c.moved(cursor), nil
+	return c.moved(m)
 }

@@ -84,10 +84,9 @@ type Change struct {
 	// but the last have one made of the server's cursor before them and their
 	// revision, which a WatchTasksRequest by hand does not take.
 	Cursor string
-	// Revision is what all of it belongs to. In a snapshot it is the highest
-	// revision that shows in it, 0 if none does (COMPACT shows none); without
-	// tasks and graphs it is the highest that was delivered before. The pool may
-	// be beyond it in these two.
+	// Revision is what all of it belongs to. Of a snapshot, and of a Change without
+	// tasks and graphs, it is the revision by which nothing else had happened in
+	// the view; an older server doesn't tell, and it is the highest that was seen.
 	Revision int64
 	// Snapshot: this is the present state. Tasks and Graphs have an UPSERTED
 	// for all that is there, then departures, in the order of ids, for all that

@@ -125,6 +125,22 @@ func TestFollow(t *testing.T) {
 			},
 			want: []string{"2@c2 +a1", "3@c3 +b2"}, starts: "c1 c2 c2",
 		},
+		"the revision by then is told where nothing shows it": {
+			options: client.FollowOptions{Progress: true},
+			calls: calls{call(errHang, by(0, opened("")), snapshot(task("a1", 3)), by(7, snapshotEnd("c7")), by(9, progress("c9")),
+				by(12, changes("c12", upserted(10, "a1"), upserted(11, "a1"))), by(13, unknown("c13")))},
+			want: []string{"=7@c7 +a1", "9@c9", "10@c9~10 +a1", "11@c12 +a1", "13@c13"}, starts: "snapshot",
+		},
+		"from now is from a revision": {
+			options: client.FollowOptions{Now: true, Progress: true},
+			calls:   calls{call(errHang, by(7, opened("c7")))},
+			want:    []string{"7@c7"}, starts: "now",
+		},
+		"once the cursor is beyond what was delivered it stands alone": {
+			options: client.FollowOptions{After: "c1~3", Progress: true},
+			calls:   calls{call(errHang, opened("c1"), by(2, progress("c2")), by(5, progress("c5")))},
+			want:    []string{"3@c2~3", "5@c5"}, starts: "c1",
+		},
 		"expired: a snapshot, and what it lacks has gone": {
 			calls: calls{
 				call(errAway, opened(""), snapshot(task("d4", 1), task("a1", 1), task("b2", 1)), snapshotEnd("c1")),

@@ -188,6 +188,8 @@ func (m *Mirror) LastHeard() time.Time {
 
 // WaitFor waits until the copy is at a revision or beyond, so that a caller reads
 // what it wrote: the revision is that of the Task in the answer to a mutation.
+// Where the mirror's view doesn't show it, and nothing else happens, that is seen
+// with the server's next sign of life, 15 seconds or so later.
 //
 // It returns the context's error, or why Run has ended; before Run it waits.
 func (m *Mirror) WaitFor(ctx context.Context, revision int64) error {

@@ -206,6 +206,32 @@ func TestMirrorWaitFor(t *testing.T) {
 	})
 }
 
+// Also where the view doesn't show the revision.
+func TestMirrorWaitForWhatIsNotInView(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		steps := make(chan message)
+		m := mirror(t, &watched{calls: calls{stepped(steps)}}, client.FollowOptions{View: taskpoolv1.TaskView_TASK_VIEW_COMPACT})
+		steps <- opened("")
+		steps <- by(7, snapshotEnd("c7"))
+		if err := m.WaitFor(t.Context(), 7); err != nil {
+			t.Error(err)
+		}
+		waited := make(chan error, 1)
+		go func() { waited <- m.WaitFor(t.Context(), 9) }()
+		steps <- by(8, progress("c8"))
+		synctest.Wait()
+		select {
+		case err := <-waited:
+			t.Errorf("at revision 8: %v", err)
+		default:
+		}
+		steps <- by(9, progress("c9"))
+		if err := <-waited; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestMirrorEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		refused := refusal(t, codes.PermissionDenied, "NOT_PERMITTED", nil)

@@ -6,24 +6,34 @@ import (
 
 // changes takes one message of changes apart into its revisions, and puts one
 // that comes in parts together.
-func (c *conversation) changes(m *taskpoolv1.WatchChanges, cursor string) ([]Change, error) {
+func (c *conversation) changes(part *taskpoolv1.WatchChanges, m *taskpoolv1.WatchTasksResponse) ([]Change, error) {
 	if c.phase != live {
 		return nil, violation("changes before the watch is open or its snapshot complete")
 	}
-	revisions, err := c.revisions(m)
+	revisions, err := c.revisions(part)
 	if err != nil {
 		return nil, err
 	}
-	if m.GetMore() {
+	if part.GetMore() {
 		if len(revisions) == 0 {
 			return nil, violation("a revision goes on that had not begun")
 		}
 		last := len(revisions) - 1
 		c.part, revisions = &revisions[last], revisions[:last]
-	} else if cursor == "" {
+		return c.deliver(revisions), nil
+	}
+	if m.GetCursor() == "" {
 		return nil, violation("whole revisions without a cursor")
 	}
-	return c.deliver(revisions, cursor, m.GetMore()), nil
+	whole := c.deliver(revisions)
+	if len(whole) == 0 {
+		return c.moved(m)
+	}
+	if err := c.reach(m); err != nil {
+		return nil, err
+	}
+	whole[len(whole)-1].Cursor = c.after.String()
+	return whole, nil
 }
 
 // revisions are those of a message, in order, the first with the parts that came
@@ -65,10 +75,9 @@ func (c *conversation) revisions(m *taskpoolv1.WatchChanges) ([]Change, error) {
 	return revisions, nil
 }
 
-// deliver gives whole revisions their cursors and leaves out those that were
-// delivered before. The message's cursor is that of the last one, unless another
-// goes on after it.
-func (c *conversation) deliver(revisions []Change, cursor string, more bool) []Change {
+// deliver gives whole revisions cursors that build on the last message's, and
+// leaves out those that were delivered before.
+func (c *conversation) deliver(revisions []Change) []Change {
 	var out []Change
 	for _, r := range revisions {
 		if r.Revision > c.after.through {
@@ -77,17 +86,6 @@ func (c *conversation) deliver(revisions []Change, cursor string, more bool) []C
 			out = append(out, r)
 		}
 	}
-	if more {
-		return out
-	}
-	c.after.cursor = cursor
-	if c.last >= c.after.through {
-		c.after.through = 0 // the cursor is as far
-	}
-	if len(out) == 0 {
-		return c.moved(cursor)
-	}
-	out[len(out)-1].Cursor = c.after.String()
 	return out
 }
 

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/test/bufconn"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/taskpool-dev/taskpool/client"
 	taskpoolv1 "github.com/taskpool-dev/taskpool/gen/taskpool/v1"
@@ -162,6 +163,13 @@ func changes(cursor string, all ...*taskpoolv1.TaskChange) message {
 	return &taskpoolv1.WatchTasksResponse{Cursor: cursor, Message: &taskpoolv1.WatchTasksResponse_Changes{
 		Changes: &taskpoolv1.WatchChanges{Changes: all, More: cursor == ""},
 	}}
+}
+
+// by is the message with the pool's revision by then, which newer servers tell.
+func by(revision int64, m message) message {
+	m = proto.CloneOf(m)
+	m.Revision = revision
+	return m
 }
 
 func upserted(revision int64, id string) *taskpoolv1.TaskChange {

@@ -16,15 +16,17 @@ type frame struct {
 
 // The fields of the messages that a frame of changes is made of.
 const (
-	responseCursorField  protowire.Number = 1 // WatchTasksResponse.cursor
-	responseChangesField protowire.Number = 5 // WatchTasksResponse.changes
-	changesChangesField  protowire.Number = 1 // WatchChanges.changes
-	changesMoreField     protowire.Number = 3 // WatchChanges.more
+	responseCursorField   protowire.Number = 1 // WatchTasksResponse.cursor
+	responseChangesField  protowire.Number = 5 // WatchTasksResponse.changes
+	responseRevisionField protowire.Number = 7 // WatchTasksResponse.revision
+	changesChangesField   protowire.Number = 1 // WatchChanges.changes
+	changesMoreField      protowire.Number = 3 // WatchChanges.more
 )
 
-// changesFrame is a WatchTasksResponse with changes. The elements are those of
-// WatchChanges.changes, each with its tag and length.
-func changesFrame(cursor string, more bool, elements [][]byte) *frame {
+// changesFrame is a WatchTasksResponse with changes; revision is that of the
+// cursor. The elements are those of WatchChanges.changes, each with its tag and
+// length.
+func changesFrame(cursor string, revision int64, more bool, elements [][]byte) *frame {
 	var tail []byte
 	if more {
 		tail = protowire.AppendVarint(protowire.AppendTag(nil, changesMoreField, protowire.VarintType), 1)
@@ -33,10 +35,14 @@ func changesFrame(cursor string, more bool, elements [][]byte) *frame {
 	for _, e := range elements {
 		body += len(e)
 	}
-	head := make([]byte, 0, len(cursor)+16)
+	head := make([]byte, 0, len(cursor)+32)
 	if cursor != "" {
 		head = protowire.AppendTag(head, responseCursorField, protowire.BytesType)
 		head = protowire.AppendString(head, cursor)
+	}
+	if revision != 0 {
+		head = protowire.AppendTag(head, responseRevisionField, protowire.VarintType)
+		head = protowire.AppendVarint(head, uint64(revision))
 	}
 	head = protowire.AppendTag(head, responseChangesField, protowire.BytesType)
 	head = protowire.AppendVarint(head, uint64(body))

@@ -56,7 +56,7 @@ func want(batch pool.WatchBatch, view taskpoolv1.TaskView, preview int) *taskpoo
 	}
 	resp := &taskpoolv1.WatchTasksResponse{Message: &taskpoolv1.WatchTasksResponse_Changes{Changes: m}}
 	if batch.Cursor != (feed.Cursor{}) {
-		resp.Cursor = batch.Cursor.String()
+		resp.Cursor, resp.Revision = batch.Cursor.String(), batch.Cursor.Revision
 	}
 	return resp
 }
@@ -112,7 +112,7 @@ func TestFrame(t *testing.T) {
 // The bytes that all watches share are sent as they are, not copied.
 func TestFrame_sharesBytes(t *testing.T) {
 	element := []byte("an element")
-	f := changesFrame("c", true, [][]byte{element, element})
+	f := changesFrame("c", 1, true, [][]byte{element, element})
 	found := 0
 	for _, p := range f.pieces {
 		if b := p.ReadOnlyData(); &b[0] == &element[0] {
@@ -131,6 +131,7 @@ func TestFrame_fieldNumbers(t *testing.T) {
 	for name, pair := range map[string][2]protowire.Number{
 		"cursor":          {response.ByName("cursor").Number(), responseCursorField},
 		"changes":         {response.ByName("changes").Number(), responseChangesField},
+		"revision":        {response.ByName("revision").Number(), responseRevisionField},
 		"changes.changes": {changes.ByName("changes").Number(), changesChangesField},
 		"changes.more":    {changes.ByName("more").Number(), changesMoreField},
 		"snapshot.tasks":  {(&taskpoolv1.WatchSnapshot{}).ProtoReflect().Descriptor().Fields().ByName("tasks").Number(), snapshotTasksField},

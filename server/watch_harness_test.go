@@ -128,6 +128,9 @@ func (w *watching) apply(m *taskpoolv1.WatchTasksResponse) error {
 	if within != (m.GetCursor() == "") {
 		return errors.New("a cursor where there is nothing to resume, or none where there is")
 	}
+	if c, err := feed.Parse(m.GetCursor()); m.GetCursor() != "" && err != nil || c.Revision != m.GetRevision() {
+		return errors.New("the revision is not that of the cursor")
+	}
 	if m.GetCursor() != "" {
 		w.cursor = m.GetCursor()
 	}

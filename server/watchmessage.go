@@ -45,7 +45,7 @@ func (v watchView) changes(batch pool.WatchBatch) (*frame, error) {
 		}
 		elements[i] = b
 	}
-	return changesFrame(cursorText(batch.Cursor), batch.More, elements), nil
+	return changesFrame(cursorText(batch.Cursor), batch.Cursor.Revision, batch.More, elements), nil
 }
 
 // element is a change as an element of WatchChanges.changes, with tag and length.
@@ -103,15 +103,15 @@ func (v watchView) snapshotParts(tasks []*task.Task, send func(m *taskpoolv1.Wat
 // The messages that hold a cursor alone.
 
 func openedMessage(c feed.Cursor) *taskpoolv1.WatchTasksResponse {
-	return &taskpoolv1.WatchTasksResponse{Cursor: cursorText(c), Message: &taskpoolv1.WatchTasksResponse_Opened{Opened: &taskpoolv1.WatchOpened{}}}
+	return &taskpoolv1.WatchTasksResponse{Cursor: cursorText(c), Revision: c.Revision, Message: &taskpoolv1.WatchTasksResponse_Opened{Opened: &taskpoolv1.WatchOpened{}}}
 }
 
 func snapshotEndMessage(c feed.Cursor) *taskpoolv1.WatchTasksResponse {
-	return &taskpoolv1.WatchTasksResponse{Cursor: cursorText(c), Message: &taskpoolv1.WatchTasksResponse_SnapshotEnd{SnapshotEnd: &taskpoolv1.WatchSnapshotEnd{}}}
+	return &taskpoolv1.WatchTasksResponse{Cursor: cursorText(c), Revision: c.Revision, Message: &taskpoolv1.WatchTasksResponse_SnapshotEnd{SnapshotEnd: &taskpoolv1.WatchSnapshotEnd{}}}
 }
 
 func progressMessage(c feed.Cursor) *taskpoolv1.WatchTasksResponse {
-	return &taskpoolv1.WatchTasksResponse{Cursor: cursorText(c), Message: &taskpoolv1.WatchTasksResponse_Progress{Progress: &taskpoolv1.WatchProgress{}}}
+	return &taskpoolv1.WatchTasksResponse{Cursor: cursorText(c), Revision: c.Revision, Message: &taskpoolv1.WatchTasksResponse_Progress{Progress: &taskpoolv1.WatchProgress{}}}
 }
 
 // cursorText is a cursor as it is sent; "" for the zero one, where there is

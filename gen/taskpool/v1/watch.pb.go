@@ -316,7 +316,11 @@ type WatchTasksResponse struct {
 	//	*WatchTasksResponse_SnapshotEnd
 	//	*WatchTasksResponse_Changes
 	//	*WatchTasksResponse_Progress
-	Message       isWatchTasksResponse_Message `protobuf_oneof:"message"`
+	Message isWatchTasksResponse_Message `protobuf_oneof:"message"`
+	// The pool's revision that `cursor` stands for: everything of the view up to it
+	// was sent. Compare it with the `revision` of the tasks that mutations answer
+	// with. 0 where `cursor` is empty.
+	Revision      int64 `protobuf:"varint,7,opt,name=revision,proto3" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -408,6 +412,13 @@ func (x *WatchTasksResponse) GetProgress() *WatchProgress {
 		}
 	}
 	return nil
+}
+
+func (x *WatchTasksResponse) GetRevision() int64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
 }
 
 type isWatchTasksResponse_Message interface {
@@ -854,14 +865,15 @@ const file_taskpool_v1_watch_proto_rawDesc = "" +
 	"\x03now\x18\a \x01(\v2\x19.taskpool.v1.WatchFromNowH\x00R\x03nowB\a\n" +
 	"\x05start\"\x13\n" +
 	"\x11WatchFromSnapshot\"\x0e\n" +
-	"\fWatchFromNow\"\xda\x02\n" +
+	"\fWatchFromNow\"\xf6\x02\n" +
 	"\x12WatchTasksResponse\x12\x16\n" +
 	"\x06cursor\x18\x01 \x01(\tR\x06cursor\x122\n" +
 	"\x06opened\x18\x02 \x01(\v2\x18.taskpool.v1.WatchOpenedH\x00R\x06opened\x128\n" +
 	"\bsnapshot\x18\x03 \x01(\v2\x1a.taskpool.v1.WatchSnapshotH\x00R\bsnapshot\x12B\n" +
 	"\fsnapshot_end\x18\x04 \x01(\v2\x1d.taskpool.v1.WatchSnapshotEndH\x00R\vsnapshotEnd\x125\n" +
 	"\achanges\x18\x05 \x01(\v2\x19.taskpool.v1.WatchChangesH\x00R\achanges\x128\n" +
-	"\bprogress\x18\x06 \x01(\v2\x1a.taskpool.v1.WatchProgressH\x00R\bprogressB\t\n" +
+	"\bprogress\x18\x06 \x01(\v2\x1a.taskpool.v1.WatchProgressH\x00R\bprogress\x12\x1a\n" +
+	"\brevision\x18\a \x01(\x03R\brevisionB\t\n" +
 	"\amessage\"\r\n" +
 	"\vWatchOpened\"d\n" +
 	"\rWatchSnapshot\x12'\n" +
