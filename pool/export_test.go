@@ -272,3 +272,10 @@ func (p *Pool) SealWhole(c Content, most int) (int, error) {
 	}
 	return store.EncodedSize([]store.Commit{*commit}), nil
 }
+
+// Token is that of the hold of a task, "" for none.
+func (p *Pool) Token(id string) string {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return p.state.node(id).token
+}

@@ -79,6 +79,23 @@ func (m *modelled) export(rt *rapid.T) {
 	}
 }
 
+// restore clears the pool and restores it: to who reads it anew it is the same,
+// and every watch has to begin anew.
+func (m *modelled) restore(rt *rapid.T) {
+	if rapid.IntRange(0, 3).Draw(rt, "really") > 0 {
+		return
+	}
+	now := records(m.t, m.pool)
+	if _, err := m.pool.Clear(m.t.Context(), pool.Request{Actor: task.Human}, "team"); err != nil {
+		rt.Fatal(err)
+	}
+	if _, err := take(m.t, m.pool, pool.Request{Actor: task.Human}, pool.ImportRestore, now); err != nil {
+		rt.Fatal(err)
+	}
+	sameRecords(m.t, "restored in its place", records(m.t, m.pool), now)
+	m.model.Restored(m.model.Revision+2, m.pool.Token)
+}
+
 // mergeTwice merges the same twice. The second time nothing changes, and what
 // came in is unchanged; into an empty pool all comes in.
 func (m *modelled) mergeTwice(rt *rapid.T, p *pool.Pool, all [][]byte, whole bool) {

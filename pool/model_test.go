@@ -77,6 +77,7 @@ func checkModel(t *testing.T, begin func(old store.Store) (store.Store, error)) 
 			"reopen":    m.reopen,
 			"replay":    m.replay,
 			"export":    m.export,
+			"restore":   m.restore,
 			"watch":     m.watch,
 			"look":      m.look,
 			"look2":     m.look,

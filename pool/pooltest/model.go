@@ -87,6 +87,15 @@ func (m *Model) Try(r Request, invalid []string, run func(*Model) (ids []string,
 	return nil, false
 }
 
+// Restored makes the model one that was cleared and restored from its own export,
+// and is at a revision: only holds have new tokens, and no request is known.
+func (m *Model) Restored(revision int64, token func(id string) string) {
+	m.Revision, m.asked = revision, map[string]answer{}
+	for _, t := range m.Tasks {
+		t.Token = token(t.ID)
+	}
+}
+
 func (m *Model) replay(r Request, old answer) []string {
 	if old.digest != r.Digest {
 		return []string{"REQUEST_ID_REUSED"}

@@ -97,7 +97,7 @@ func (r *Reference) Check() error {
 				return fmt.Errorf("%w: revision %d, task %s: is there twice", ErrReference, rev.Number, h.Task)
 			case h.Before == nil && h.After == nil, there != (h.Before != nil), there && h.Before.Content != was.Content:
 				return fmt.Errorf("%w: revision %d, task %s: was not before what the revisions made of it", ErrReference, rev.Number, h.Task)
-			case h.After != nil && (h.After.ID != h.Task || h.After.Revision != rev.Number):
+			case h.After != nil && (h.After.ID != h.Task || h.After.Revision != rev.Number && !rev.Reset): // what is restored keeps its own
 				return fmt.Errorf("%w: revision %d, task %s: became %s of revision %d", ErrReference, rev.Number, h.Task, h.After.ID, h.After.Revision)
 			}
 			seen[h.Task] = true
