@@ -51,7 +51,6 @@ func (o *poolOverlay) replay(c store.Commit, codec Codec) error {
 		if f.Gone {
 			continue
 		}
-		l.mark(f.Key)
 		if err := l.record(f.Key, f.Value); err != nil {
 			return err
 		}

@@ -174,6 +174,7 @@ func TestRestore_refusesWhatContradictsItself(t *testing.T) {
 		"missing dependency": {"epic", 0, func(m *taskpoolv1.PoolRecord) { m.GetTask().DependencyIds = []string{id(99)} }, "task.dependency_ids[0]"},
 		"missing parent":     {"build it", 0, func(m *taskpoolv1.PoolRecord) { m.GetTask().ParentId = id(99) }, "task.parent_id"},
 		"event id again":     {"design", 2, func(m *taskpoolv1.PoolRecord) { m.GetEvent().Id = 1 }, "event.id"},
+		"event id backwards": {"design", 3, func(m *taskpoolv1.PoolRecord) { m.GetEvent().Id = 2 }, "event.id"},
 		"event of another":   {"design", 1, func(m *taskpoolv1.PoolRecord) { m.GetEvent().TaskId = epic.GetId() }, "event.task_id"},
 		"event without time": {"design", 1, func(m *taskpoolv1.PoolRecord) { m.GetEvent().At = nil }, "event.at"},
 		"event kind":         {"design", 1, func(m *taskpoolv1.PoolRecord) { m.GetEvent().Kind = 99 }, "event.kind"},
