@@ -147,8 +147,11 @@ func (p *Pool) unsound(holds bool) string {
 		indexed += s.byStatus[i].Len()
 	}
 	ids := 0
-	for _, bucket := range s.ids {
-		ids += len(bucket)
+	for _, have := range s.ids.few {
+		ids += len(have)
+	}
+	for _, many := range s.ids.crowded {
+		ids += len(many)
 	}
 	if indexed != tasks || ids != tasks || s.waiting.Len() != waits {
 		say("%d tasks, %d by status, %d by id; %d wait, %d in that index", tasks, indexed, ids, waits, s.waiting.Len())

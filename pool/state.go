@@ -54,7 +54,7 @@ func waitingLess(a, b waiting) bool {
 
 func newState() *state {
 	return &state{
-		ids:      make(idIndex),
+		ids:      newIDIndex(),
 		waiting:  btree.NewBTreeGOptions(waitingLess, btree.Options{NoLocks: true}),
 		requests: newRequestLog(),
 	}
