@@ -34,7 +34,7 @@ var eventsInFiles = map[task.EventKind]string{
 	task.EventProgress: "kept",
 	task.EventComment:  "refused", task.EventSubmitted: "refused", task.EventGate: "refused", task.EventVerdict: "refused", task.EventRetried: "refused",
 	task.EventCreated: "anew", task.EventClaimed: "anew", task.EventReleased: "anew", task.EventStatus: "anew", task.EventAssigned: "anew",
-	task.EventSubtask: "anew", task.EventEdited: "anew", task.EventDependency: "anew", task.EventHoldExpired: "anew",
+	task.EventImported: "anew", task.EventSubtask: "anew", task.EventEdited: "anew", task.EventDependency: "anew", task.EventHoldExpired: "anew",
 }
 
 func TestSave_knowsEveryField(t *testing.T) {

@@ -80,7 +80,7 @@ func TestLoadFile(t *testing.T) {
 	if report.Cursor.Epoch == before.Epoch || report.Cursor.Revision != before.Revision+1 {
 		t.Errorf("from %v to %v", before, report.Cursor)
 	}
-	if err := f.Check(before); reasonOf(err) != "*pool.CursorError" {
+	if err := f.Check(t.Context(), before); reasonOf(err) != "*pool.CursorError" {
 		t.Errorf("a cursor of before: %v", err)
 	}
 	if got := titles(f.all()); got != "Write the parser Write the runner Tell the world Clean up" {

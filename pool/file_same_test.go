@@ -90,8 +90,8 @@ func TestSave_andLoadFileLoseNothing(t *testing.T) {
 }
 
 // FuzzLoadFile loads any bytes: it is refused, which changes nothing, or taken,
-// when it is a sound pool, also when it is opened again, that is saved and loaded
-// as the same. Bytes that begin with an even one are a file as they are; of
+// when it is a sound pool, also when it is opened again, that can be exported and
+// restored, and is saved and loaded as the same. Bytes that begin with an even one are a file as they are; of
 // others one is made that is nearly right.
 func FuzzLoadFile(f *testing.F) {
 	f.Add(append([]byte{0}, contents(f, theFile)...))
@@ -133,6 +133,9 @@ func FuzzLoadFile(f *testing.F) {
 		closeAll()
 		p, closeAll = openDefault(t, s)
 		sound(t, p, report)
+		if _, err := open(t).restore(records(t, p)); err != nil {
+			t.Fatalf("an export of it is refused: %v", err)
+		}
 		if err := p.Save(t.Context(), path); err != nil {
 			t.Fatal(err)
 		}
@@ -226,4 +229,3 @@ func (w *weird) history() string {
 	}
 	return b.String()
 }
-

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -294,6 +295,22 @@ func TestSave_keepsModeAndLinks(t *testing.T) {
 	}
 }
 
+// socket is a file of a kind that nobody would miss, were it replaced.
+func socket(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "tp") // the names of sockets are short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	l, err := net.Listen("unix", filepath.Join(dir, "s"))
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l.Addr().String()
+}
+
 func TestSave_refusesOddPlaces(t *testing.T) {
 	f := open(t)
 	dir := t.TempDir()
@@ -305,7 +322,7 @@ func TestSave_refusesOddPlaces(t *testing.T) {
 	f.saved(inFile)
 	for name, path := range map[string]string{
 		"a directory": dir, "nothing": "", "no such directory": filepath.Join(dir, "no", "tasks.json"),
-		"in a file": filepath.Join(inFile, "tasks.json"), "a link to nowhere": dangling, "a device": os.DevNull, "NUL": "a\x00b",
+		"in a file": filepath.Join(inFile, "tasks.json"), "a link to nowhere": dangling, "a socket": socket(t), "NUL": "a\x00b",
 	} {
 		if err := f.Save(t.Context(), path); err == nil {
 			t.Errorf("%s: it was saved", name)

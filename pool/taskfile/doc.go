@@ -34,7 +34,9 @@
 //
 // The history is lines. One that begins "[" instant "] ", with the instant in ISO
 // 8601 with seconds and a zone, begins an entry; lines that don't go on with the
-// entry before. Text before the first such line is an entry without a time.
+// entry before. Text before the first such line is an entry of the same time, or
+// of none where no line has one. An entry that says nothing, which llm-chat-task
+// takes and a pool does not, is left out.
 //
 // Written, an entry is always one line, that of
 // [github.com/taskpool-dev/taskpool/pool/task.HistoryLine]: in its text \n, \r,

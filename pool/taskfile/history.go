@@ -34,10 +34,10 @@ func renderHistory(entries []Entry) string {
 	return b.String()
 }
 
-// readHistory takes a file's history apart. Nothing of it is lost but white
-// space before the first entry and the breaks between entries, which may be LF,
-// CRLF or CR. Text before the first entry with a time gets that time; where none
-// has one, it has none.
+// readHistory takes a file's history apart. Nothing of it is lost but entries of
+// white space alone, which no pool takes, and the breaks between entries, which
+// may be LF, CRLF or CR. Text before the first entry with a time gets that time;
+// where none has one, it has none.
 func readHistory(s string) []Entry {
 	var entries []Entry
 	var at time.Time // of the entry that goes on
@@ -68,10 +68,10 @@ func readHistory(s string) []Entry {
 }
 
 func appendEntry(entries []Entry, at time.Time, text string) []Entry {
-	if at.IsZero() && strings.TrimSpace(text) == "" {
-		return entries // nothing was before the first one
+	if text = unescape(text); strings.TrimSpace(text) == "" {
+		return entries
 	}
-	return append(entries, Entry{At: at, Text: unescape(text)})
+	return append(entries, Entry{At: at, Text: text})
 }
 
 // maxStamp is more than any instant takes.
