@@ -9,9 +9,10 @@ import (
 
 // raw is a task as its fields are read.
 type raw struct {
-	id, history, status string
-	draft               task.Draft
-	dependencies        []string
+	id, status   string
+	draft        task.Draft
+	history      []Entry
+	dependencies []string
 	// met has a bit for each of fields that was there, bad for each that could
 	// not be read.
 	met, bad uint32
@@ -98,24 +99,24 @@ func readType(p *problems, field string, value json.RawMessage, into *raw) bool 
 	return ok
 }
 
-// readHistoryText takes any history that a pool can tell: not the limit of
-// appending, but what no message could carry is refused.
-func readHistoryText(p *problems, field string, value json.RawMessage, into *raw) (ok bool) {
-	if into.history, ok = text(p, field, value); !ok {
+// readHistoryText takes any history that a pool can tell: not what is beyond the
+// limit of appending, but what no message could carry is refused.
+func readHistoryText(p *problems, field string, value json.RawMessage, into *raw) bool {
+	s, ok := text(p, field, value)
+	if !ok {
 		return false
 	}
-	if i := strings.IndexByte(into.history, 0); i >= 0 {
+	if i := strings.IndexByte(s, 0); i >= 0 {
 		p.add(field, "holds a NUL character at byte %d: remove it", i)
-		ok = false
+		return false
 	}
-	if n := task.Length(into.history); n > task.LimitCeiling {
+	history := readHistory(s)
+	if n, beyond := lengthBeyond(task.LimitCeiling, history, s); beyond {
 		p.add(field, "is %d characters long, %d are the most there can be: cut off its beginning", n, task.LimitCeiling)
-		ok = false
+		return false
 	}
-	if !ok {
-		into.history = ""
-	}
-	return ok
+	into.history = history
+	return true
 }
 
 func intoText(of func(*raw) *string) func(*problems, string, json.RawMessage, *raw) bool {

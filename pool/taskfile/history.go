@@ -34,6 +34,16 @@ func renderHistory(entries []Entry) string {
 	return b.String()
 }
 
+// lengthBeyond says whether a history is longer than most as it is written, and
+// how long it is then. written is what it was read of.
+func lengthBeyond(most int, history []Entry, written string) (n int, beyond bool) {
+	if len(written) <= most/8 {
+		return 0, false // what is added to it, escapes and a first time, is less
+	}
+	n = task.Length(renderHistory(history))
+	return n, n > most
+}
+
 // readHistory takes a file's history apart. Nothing of it is lost but entries of
 // white space alone, which no pool takes, and the breaks between entries, which
 // may be LF, CRLF or CR. Text before the first entry with a time gets that time;

@@ -110,7 +110,7 @@ func (r *reading) task(path string, value json.RawMessage) {
 	if !ok {
 		in.bad = ^uint32(0) // nothing more is to be said of it
 	}
-	record := Record{Task: r.checked(path, &in), History: readHistory(in.history)}
+	record := Record{Task: r.checked(path, &in), History: in.history}
 	r.records, r.named = append(r.records, record), append(r.named, in.dependencies)
 }
 
