@@ -96,16 +96,16 @@ func target(path string) (string, fs.FileMode, error) {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return path, 0o600, nil
 	}
-	real, err := filepath.EvalSymlinks(path)
+	linked, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return "", 0, err
 	}
-	info, err := os.Stat(real)
+	info, err := os.Stat(linked)
 	if err != nil {
 		return "", 0, err
 	}
 	if !info.Mode().IsRegular() {
 		return "", 0, fmt.Errorf("%s is no regular file: name another", path)
 	}
-	return real, info.Mode().Perm(), nil
+	return linked, info.Mode().Perm(), nil
 }

@@ -44,7 +44,12 @@ func (p *Pool) SaveFailing(ctx context.Context, path, step string, before func(s
 		syncDir: func(dir string) error {
 			return errors.Join(at("sync the directory"), disk.syncDir(dir))
 		},
-	})
+	}, maxFileBytes)
+}
+
+// SaveAtMost is Save where a file may be so large.
+func (p *Pool) SaveAtMost(ctx context.Context, path string, most int) error {
+	return p.save(ctx, path, disk, most)
 }
 
 // failing is a new file of which a step may fail.

@@ -14,9 +14,9 @@ import (
 	"github.com/taskpool-dev/taskpool/pool/taskfile"
 )
 
-// maxFileBytes is how large a file is read, which is what one commit replaces a
-// pool by.
-const maxFileBytes = maxReplaceBytes
+// maxFileBytes is how large a file is read and written. A million small tasks
+// take about half of it.
+const maxFileBytes = 512 << 20
 
 // LoadReport says what became of a file.
 type LoadReport struct {

@@ -208,7 +208,7 @@ func TestLoadFile_refusesWhatIsNoFile(t *testing.T) {
 		t.Skip(err)
 	}
 	err := f.refused("REVISION_TOO_LARGE", func() error { return load(large) })
-	if !strings.Contains(err.String(), "256 MiB") {
+	if !strings.Contains(err.String(), "512 MiB") {
 		t.Error(err)
 	}
 }

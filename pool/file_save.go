@@ -33,28 +33,37 @@ import (
 // request ids. A pool is not refused for these: what is loaded begins anew with
 // them.
 //
-// Errors: *UnsavableError; the system's, wrapped; the context's.
+// Errors: *UnsavableError; *QuotaError for a pool that makes a larger file than is
+// read; the system's, wrapped; the context's.
 func (p *Pool) Save(ctx context.Context, path string) error {
-	return p.save(ctx, path, disk)
+	return p.save(ctx, path, disk, maxFileBytes)
 }
 
-func (p *Pool) save(ctx context.Context, path string, d fileSystem) error {
+func (p *Pool) save(ctx context.Context, path string, d fileSystem, most int) error {
 	p.mu.RLock()
 	snap := p.snapshotLocked()
 	p.mu.RUnlock()
 	if err := snap.savable(ctx); err != nil {
 		return err
 	}
-	err := d.replaceFile(path, func(w io.Writer) error { return snap.write(ctx, w) })
+	err := d.replaceFile(path, func(w io.Writer) error { return snap.write(ctx, w, most) })
 	if err != nil {
 		return fmt.Errorf("save the pool: %w", err)
 	}
 	return nil
 }
 
-// write writes every task as a file has it.
-func (s *snapshot) write(ctx context.Context, w io.Writer) error {
+// write writes every task as a file has it, which is at most so large.
+func (s *snapshot) write(ctx context.Context, w io.Writer, most int) error {
 	var file taskfile.Writer
+	put := func(piece []byte) error {
+		if most -= len(piece); most < 0 {
+			return &QuotaError{Reason: ReasonRevisionTooLarge, Message: fmt.Sprintf(
+				"the file would be larger than the %d MiB that are read; use ExportPool, which has no such bound", maxFileBytes>>20)}
+		}
+		_, err := w.Write(piece)
+		return err
+	}
 	for n, err := range s.all(ctx) {
 		if err != nil {
 			return err
@@ -63,12 +72,11 @@ func (s *snapshot) write(ctx context.Context, w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		if _, err := w.Write(piece); err != nil {
+		if err := put(piece); err != nil {
 			return err
 		}
 	}
-	_, err := w.Write(file.End())
-	return err
+	return put(file.End())
 }
 
 // all yields every node in creation order, or the context's error once it ended.

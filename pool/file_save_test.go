@@ -218,6 +218,25 @@ func TestSave_takesWhatWorkLeavesBehind(t *testing.T) {
 	}
 }
 
+// What could not be loaded again is not saved.
+func TestSave_refusesWhatIsTooLargeToLoad(t *testing.T) {
+	f := open(t)
+	f.titled("one")
+	f.titled("two")
+	path := tasksJSON(t)
+	size := len(f.saved(path))
+	f.titled("three")
+	for _, most := range []int{0, size, len(f.saved(tasksJSON(t))) - 1} {
+		e := as[*pool.QuotaError](t, f.SaveAtMost(t.Context(), path, most))
+		if e.Reason != pool.ReasonRevisionTooLarge || !strings.Contains(e.Message, "ExportPool") || len(contents(t, path)) != size {
+			t.Errorf("at most %d: %v", most, e)
+		}
+	}
+	if err := f.SaveAtMost(t.Context(), path, len(f.saved(tasksJSON(t)))); err != nil {
+		t.Error(err)
+	}
+}
+
 // A fault at any step leaves the old file or the new one, whole, and nothing
 // beside it.
 func TestSave_isAllOrNothing(t *testing.T) {
