@@ -170,17 +170,22 @@ func TestWatch_cutAnywhere(t *testing.T) {
 	}
 	const changes = 400
 	written := make(chan string)
-	go func() {
-		for i := range changes - 1 {
-			f.create(fmt.Sprint("t", i))
-		}
-		written <- f.made("the last")
-	}()
+	write := sync.OnceFunc(func() {
+		go func() {
+			for i := range changes - 1 {
+				f.create(fmt.Sprint("t", i))
+			}
+			written <- f.made("the last")
+		}()
+	})
 	var w *watching
 	last, cuts := "", 0
 	for ; ; cuts++ {
 		w = f.dial(proxy.Addr().String()).again(w, &taskpoolv1.WatchTasksRequest{})
 		if w.untilCut(func() bool {
+			if w.cursor != "" {
+				write() // only now, so that no snapshot has it all
+			}
 			select {
 			case last = <-written:
 			default:
