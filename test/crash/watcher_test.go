@@ -98,6 +98,9 @@ func (w *watcher) take(m *taskpoolv1.WatchTasksResponse, title string) (done boo
 			w.first = got.Cursor
 		}
 	}
+	if m.Revision != got.Cursor.Revision {
+		return false, fmt.Errorf("a message at revision %d has a cursor at %d", m.Revision, got.Cursor.Revision)
+	}
 	switch m := m.Message.(type) {
 	case *taskpoolv1.WatchTasksResponse_Opened:
 		got.Kind = pooltest.MessageOpened
