@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// mostAtFirst is how many tasks are shown before the changes.
+	// mostAtFirst is how many tasks of a snapshot are shown.
 	mostAtFirst = 50
 	// mostNames is how many tasks beyond the view are remembered by name.
 	mostNames = 1000
@@ -53,7 +53,7 @@ func (l *live) show(change client.Change) error {
 	// The window may have another size now.
 	a.screen = terminal.Detect(a.out, a.env, terminal.Color(a.global.color))
 	if change.Snapshot {
-		inOrder(change.Tasks)
+		l.inOrder(change.Tasks)
 		if !l.begun && len(l.tasks) == 0 {
 			l.begun = true
 			return a.print(l.present(change.Tasks))
@@ -64,21 +64,36 @@ func (l *live) show(change client.Change) error {
 	for _, g := range change.Graphs {
 		text.WriteString(l.graph(g))
 	}
+	lines := 0
 	for _, c := range change.Tasks {
-		text.WriteString(l.task(c, change.Snapshot))
+		line := l.task(c, change.Snapshot)
+		if line == "" {
+			continue
+		}
+		if lines++; !change.Snapshot || lines <= mostAtFirst {
+			text.WriteString(line)
+		}
+	}
+	if change.Snapshot && lines > mostAtFirst {
+		text.WriteString(a.screen.Paint(terminal.Dim, "and "+count(lines-mostAtFirst, "more task")+", changed or gone meanwhile") + "\n")
 	}
 	return a.print(text.String())
 }
 
-// inOrder puts the changes of a snapshot in the order of creation.
-func inOrder(changes []*taskpoolv1.TaskChange) {
+// inOrder puts the changes of a snapshot in the order of creation, departures
+// last.
+func (l *live) inOrder(changes []*taskpoolv1.TaskChange) {
 	slices.SortStableFunc(changes, func(x, y *taskpoolv1.TaskChange) int {
 		a, b := x.GetTask(), y.GetTask()
-		if a == nil || b == nil { // departures last
-			return cmp.Compare(btoi(a == nil), btoi(b == nil))
+		gone := cmp.Compare(btoi(a == nil), btoi(b == nil))
+		if a == nil {
+			a = l.tasks[x.GetTaskId()]
+		}
+		if b == nil {
+			b = l.tasks[y.GetTaskId()]
 		}
 		// T-2 before T-10.
-		return cmp.Or(cmp.Compare(len(a.GetKey()), len(b.GetKey())), cmp.Compare(a.GetKey(), b.GetKey()))
+		return cmp.Or(gone, cmp.Compare(len(a.GetKey()), len(b.GetKey())), cmp.Compare(a.GetKey(), b.GetKey()))
 	})
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -179,6 +180,27 @@ func TestWatchShowsNoMoreAtFirstThanAPersonReads(t *testing.T) {
 	r := f.watch(t, "T-1    ")
 	if lines := strings.Split(r.out, "\n"); len(lines) != 1+mostAtFirst+4 || lines[1+mostAtFirst] != "and 50 more tasks, and 20 closed tasks" {
 		t.Errorf("%s", r.out)
+	}
+}
+
+// A pool that was cleared is no reason to fill the screen.
+func TestWatchCatchesUpInBrief(t *testing.T) {
+	_, gone := refuses(t, codes.OutOfRange, "CURSOR_EXPIRED", "the history after this cursor is gone", nil)(nil)
+	var tasks []*taskpoolv1.Task
+	for i := range 200 {
+		tasks = append(tasks, &taskpoolv1.Task{Id: fmt.Sprintf("%08d", 500-i), Key: fmt.Sprintf("T-%d", i+1), Title: "x", Status: ready, Revision: 1})
+	}
+	f := newWatchFake(
+		t,
+		conversation{presentMessages("c1", tasks...), gone},
+		conversation{messages: append(presentMessages("c3", reader(3, ready)), changesMessage("c4", upsert(reader(4, ready))))},
+	)
+	r := f.watch(t, "changed  ")
+	_, after, _ := strings.Cut(r.out, "\n\n")
+	lines := strings.Split(after, "\n")
+	if len(lines) != mostAtFirst+3 || !strings.Contains(lines[0], "T-1    came into view") || !strings.Contains(lines[1], "  T-1    deleted") ||
+		!strings.Contains(lines[mostAtFirst-1], "  T-49   deleted") || lines[mostAtFirst] != "and 151 more tasks, changed or gone meanwhile" {
+		t.Errorf("%s", after)
 	}
 }
 
