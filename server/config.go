@@ -33,7 +33,8 @@ type Config struct {
 	// happened, a fifth more or less; 0 and below: 15 s.
 	WatchProgress time.Duration
 	// SendTimeout is how long the caller of a watch may take no message while one
-	// waits; then the watch ends. 0 and below: 30 s.
+	// waits; then the watch ends. That of an export may ten times as long. 0 and
+	// below: 30 s.
 	SendTimeout time.Duration
 	// Tracing sends OpenTelemetry spans by OTLP over gRPC, to where the standard
 	// OTEL_EXPORTER_OTLP_* variables say. Off, nothing of it runs.

@@ -1,11 +1,16 @@
 package server
 
 import (
+	"context"
+	"fmt"
+	"time"
+
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
 	taskpoolv1 "github.com/taskpool-dev/taskpool/gen/taskpool/v1"
+	"github.com/taskpool-dev/taskpool/pool"
 	"github.com/taskpool-dev/taskpool/pool/taskpb"
 )
 
@@ -15,23 +20,67 @@ const (
 	maxExportBytes   = 1 << 20
 )
 
+// exportPatience is how many times longer than that of a watch the caller of an
+// export may take no message: people look at exports, too.
+const exportPatience = 10
+
 // ExportPool implements [taskpoolv1.PoolServiceServer]. It holds one message at a
-// time; what it tells is the pool as it was when it began.
+// time, and the pool as it was when it began. A goroutine of its own sends, since
+// a Send ends only when the handler returns where the caller does not read.
 func (s *poolService) ExportPool(req *taskpoolv1.ExportPoolRequest, stream grpc.ServerStreamingServer[taskpoolv1.ExportPoolResponse]) error {
-	p, release, err := s.server.registry.Acquire(stream.Context(), req.GetPool())
+	ctx := stream.Context()
+	p, release, err := s.server.registry.Acquire(ctx, req.GetPool())
 	if err != nil {
 		return err
 	}
-	defer release()
-	export := p.Export()
-	message := &taskpoolv1.ExportPoolResponse{Cursor: export.Cursor().String()}
+	taken, ended := make(chan struct{}, 1), make(chan error, 1)
+	s.server.work.Go(func() {
+		defer release()
+		defer func() {
+			if value := recover(); value != nil {
+				ended <- s.server.recovered(ctx, value)
+			}
+		}()
+		ended <- export(ctx, p.Export(), func(m *taskpoolv1.ExportPoolResponse) error {
+			err := stream.Send(m)
+			select {
+			case taken <- struct{}{}:
+			default:
+			}
+			return err
+		})
+	})
+	limit := exportPatience * s.server.cfg.SendTimeout
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	for {
+		select {
+		case err := <-ended:
+			return err
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-taken:
+			timer.Reset(limit)
+		case <-timer.C:
+			return &pool.QuotaError{Reason: reasonTooSlow, Message: fmt.Sprintf(
+				"no message was taken for %s, so the export has ended; export again and read without pause, into a file for example", limit)}
+		}
+	}
+}
+
+// export sends what is exported.
+func export(ctx context.Context, e *pool.Export, send func(*taskpoolv1.ExportPoolResponse) error) error {
+	message := &taskpoolv1.ExportPoolResponse{Cursor: e.Cursor().String()}
 	empty := proto.Size(message)
 	size := empty
-	for r := range export.Records() {
+	for r := range e.Records() {
 		record := taskpb.Record(r)
 		more := protowire.SizeTag(1) + protowire.SizeBytes(proto.Size(record))
 		if n := len(message.Records); n == maxExportRecords || n > 0 && size+more > maxExportBytes {
-			if err := stream.Send(message); err != nil {
+			if err := send(message); err != nil {
+				return err
+			}
+			if err := ctx.Err(); err != nil {
 				return err
 			}
 			message = &taskpoolv1.ExportPoolResponse{Cursor: message.GetCursor()}
@@ -40,5 +89,5 @@ func (s *poolService) ExportPool(req *taskpoolv1.ExportPoolRequest, stream grpc.
 		message.Records = append(message.Records, record)
 		size += more
 	}
-	return stream.Send(message)
+	return send(message)
 }

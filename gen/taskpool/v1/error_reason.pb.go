@@ -346,7 +346,8 @@ const (
 	ErrorReason_ERROR_REASON_POOL_NOT_EMPTY ErrorReason = 53
 	// RESOURCE_EXHAUSTED. The watch had more to tell, and its caller took no
 	// message for too long. Watch again after the last cursor you have, and read
-	// without pause: hand on elsewhere what takes time.
+	// without pause: hand on elsewhere what takes time. So for an export, which
+	// begins anew.
 	//
 	// Metadata: cursor (the last one that was sent; absent: none was).
 	// Example: {"cursor": "AQ…"}
@@ -355,7 +356,7 @@ const (
 	// with other content, which a merge never writes over.
 	//
 	// Metadata: none.
-	// Example: "T-12 differs here in title and thread; it was left as it is".
+	// Example: "T-12 differs here in title, thread; it was left as it is".
 	ErrorReason_ERROR_REASON_TASK_DIFFERS ErrorReason = 55
 )
 

@@ -54,7 +54,7 @@ type PoolServiceClient interface {
 	// Streams a whole pool as of one revision. Hold tokens are not part of it. Any
 	// member of the pool may.
 	//
-	// Errors: POOL_NOT_FOUND, NOT_PERMITTED.
+	// Errors: POOL_NOT_FOUND, NOT_PERMITTED, WATCHER_TOO_SLOW.
 	ExportPool(ctx context.Context, in *ExportPoolRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportPoolResponse], error)
 	// Takes in what ExportPool gave, by merging or restoring. Nothing is changed
 	// before the stream's end. A repeat with the same request_id and records, in
@@ -173,7 +173,7 @@ type PoolServiceServer interface {
 	// Streams a whole pool as of one revision. Hold tokens are not part of it. Any
 	// member of the pool may.
 	//
-	// Errors: POOL_NOT_FOUND, NOT_PERMITTED.
+	// Errors: POOL_NOT_FOUND, NOT_PERMITTED, WATCHER_TOO_SLOW.
 	ExportPool(*ExportPoolRequest, grpc.ServerStreamingServer[ExportPoolResponse]) error
 	// Takes in what ExportPool gave, by merging or restoring. Nothing is changed
 	// before the stream's end. A repeat with the same request_id and records, in
