@@ -282,3 +282,14 @@ func (p *Pool) Token(id string) string {
 	defer p.mu.RUnlock()
 	return p.state.node(id).token
 }
+
+// Ahead is how many commits a watch holds that it has not looked at.
+func (w *Watch) Ahead() int {
+	n := 0
+	for _, t := range w.room {
+		if t != nil {
+			n++
+		}
+	}
+	return n
+}

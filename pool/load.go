@@ -152,7 +152,7 @@ func (l *loading) twins() {
 // assemble makes nodes, edges, order and indexes of the records.
 func (l *loading) assemble() {
 	s := l.state
-	s.epoch, s.since = l.meta.Epoch, l.meta.Since
+	s.epoch, s.since = l.meta.Epoch, l.meta.since()
 	s.number, s.event = max(s.number, l.meta.LastNumber), max(s.event, l.meta.LastEvent)
 	numbers := slices.Sorted(maps.Keys(l.tasks))
 	byID := make(map[string]*node, len(numbers))

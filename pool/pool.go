@@ -117,7 +117,7 @@ func (o *poolOverlay) publish(head store.Head) {
 		p.ring.Reset(head.Revision) // what was before is no history of this epoch
 	} else {
 		for _, t := range o.told {
-			p.ring.Push(t.revision, t, t.size)
+			p.ring.Push(t.revision, t, 2*t.size) // with the elements made of it
 		}
 	}
 	p.armLocked()

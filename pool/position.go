@@ -39,44 +39,53 @@ func (p *Pool) resume(ctx context.Context, c feed.Cursor) (feed.Cursor, error) {
 	p.mu.RLock()
 	head, since := cursorAt(p.state), p.state.since
 	p.mu.RUnlock()
-	beginning := c.Revision == 0 && c.Nonce == 0
-	if beginning {
-		c.Revision = since // where nothing had happened yet
+	if c.Revision == 0 && c.Nonce == 0 && since.empty {
+		c.Revision, c.Nonce = since.revision, since.nonce // where nothing had happened yet
 	}
-	if c.Epoch != head.Epoch || c.Revision < max(since, 1) {
+	if c.Epoch != head.Epoch || c.Revision < max(since.revision, 1) {
 		return feed.Cursor{}, p.expired(ctx)
 	}
-	nonce, err := p.nonceAt(ctx, c.Revision)
+	nonce, err := p.nonceAt(ctx, c.Revision, since)
 	if err != nil {
 		return feed.Cursor{}, err
 	}
-	if !beginning && nonce != c.Nonce {
+	if nonce != c.Nonce {
 		return feed.Cursor{}, p.expired(ctx)
 	}
-	return feed.Cursor{Epoch: c.Epoch, Revision: c.Revision, Nonce: nonce}, nil
+	c.Filter = 0
+	return c, nil
 }
 
-// nonceAt is the nonce of a commit not beyond the head.
-func (p *Pool) nonceAt(ctx context.Context, revision int64) (uint64, error) {
+// nonceAt is the nonce of a commit not beyond the head, which must be kept, but
+// for the one that began the epoch: of that the next must be.
+func (p *Pool) nonceAt(ctx context.Context, revision int64, since since) (uint64, error) {
+	read := revision
+	if revision == since.revision {
+		read++
+	}
 	var one [1]*told
 	p.mu.RLock()
 	head := p.state.head
-	n, inRing := p.ring.Read(one[:], revision)
+	n, inRing := p.ring.Read(one[:], read)
 	p.mu.RUnlock()
+	nonce := since.nonce
 	switch {
 	case revision == head.Revision:
 		return head.Nonce, nil
 	case inRing && n == 1:
-		return one[0].nonce, nil
+		if read == revision {
+			nonce = one[0].nonce
+		}
+		return nonce, nil
 	}
-	for c, err := range p.store.Commits(ctx, p.log(), revision) {
+	for c, err := range p.store.Commits(ctx, p.log(), read) {
 		if err != nil {
 			return 0, p.unread(ctx, err)
 		}
-		if c.Revision == revision {
-			return c.Nonce, nil
+		if read == revision {
+			nonce = c.Nonce
 		}
-		break
+		return nonce, nil
 	}
 	return 0, p.expired(ctx)
 }
@@ -90,8 +99,9 @@ func (p *Pool) expired(ctx context.Context) error {
 // the store tells; the head, if it does not.
 func (p *Pool) oldest(ctx context.Context) feed.Cursor {
 	p.mu.RLock()
-	head, from := cursorAt(p.state), max(p.state.since, 1)
+	head, since := cursorAt(p.state), p.state.since
 	p.mu.RUnlock()
+	from := since.revision + 1
 	for range 3 { // history may be trimmed meanwhile
 		for c, err := range p.store.Commits(ctx, p.log(), from) {
 			var gone *store.CompactedError
@@ -101,6 +111,9 @@ func (p *Pool) oldest(ctx context.Context) feed.Cursor {
 			}
 			if err != nil || c.Revision > head.Revision {
 				return head
+			}
+			if c.Revision == since.revision+1 && since.revision > 0 {
+				return feed.Cursor{Epoch: head.Epoch, Revision: since.revision, Nonce: since.nonce}
 			}
 			return feed.Cursor{Epoch: head.Epoch, Revision: c.Revision, Nonce: c.Nonce}
 		}

@@ -48,10 +48,17 @@ func eventKey(number, event int64) store.Key {
 // records that show them go away, so that none is ever given out again.
 type metaRecord struct {
 	Epoch string `json:"epoch"`
-	// Since is the revision that began the epoch.
-	Since      int64 `json:"since,omitempty"`
-	LastNumber int64 `json:"last_number,omitempty"`
-	LastEvent  int64 `json:"last_event,omitempty"`
+	// Since and SinceNonce are of the commit that began the epoch; SinceEmpty:
+	// there was no task after it.
+	Since      int64  `json:"since,omitempty"`
+	SinceNonce uint64 `json:"since_nonce,omitempty"`
+	SinceEmpty bool   `json:"since_empty,omitempty"`
+	LastNumber int64  `json:"last_number,omitempty"`
+	LastEvent  int64  `json:"last_event,omitempty"`
+}
+
+func (m metaRecord) since() since {
+	return since{revision: m.Since, nonce: m.SinceNonce, empty: m.SinceEmpty}
 }
 
 // claimRecord is what only the pool knows of a task's hold and assignment.

@@ -24,7 +24,7 @@ func (p *Pool) catchUp(ctx context.Context) error {
 		if err := o.replay(c, p.codec); err != nil {
 			return fmt.Errorf("pool %s: revision %d: %w", p.name, c.Revision, err)
 		}
-		if !c.Reset && o.layer.epoch != "" && p.state.epoch != "" {
+		if !c.Reset && o.layer.epoch != "" && p.state.epoch != "" && o.layer.epoch != p.state.epoch {
 			return p.reload(ctx) // no commit tells what was set aside
 		}
 		if !c.Reset { // no watcher receives that as changes
@@ -118,7 +118,7 @@ func (l *layer) replayFact(f store.Fact, codec Codec, told map[int64]*task.Task)
 		if err != nil {
 			return err
 		}
-		l.epoch, l.since = meta.Epoch, meta.Since
+		l.epoch, l.since = meta.Epoch, meta.since()
 		l.number, l.event = max(l.number, meta.LastNumber), max(l.event, meta.LastEvent)
 	case kindTask:
 		if f.Gone {

@@ -17,13 +17,21 @@ const (
 // retainEvery is how often history is looked at.
 const retainEvery = time.Minute
 
+// oldest is the first revision kept of a log, and when it was committed; zero
+// where that is not known.
+type oldest struct {
+	revision int64
+	at       time.Time
+}
+
 // retain lets go of history that is older than what is promised. Tasks and
 // their threads are records and stay.
 func (r *Registry) retain() {
 	ticker := time.NewTicker(retainEvery)
 	defer ticker.Stop()
-	// kept is the first revision kept of a log, as far as this goroutine knows.
-	kept := map[string]int64{}
+	// kept is what this goroutine knows of each log, lest it read a commit again
+	// and again that may hold a whole pool.
+	kept := map[string]oldest{}
 	for {
 		select {
 		case <-r.ctx.Done():
@@ -32,50 +40,58 @@ func (r *Registry) retain() {
 		}
 		for log, head := range r.heads() {
 			first, err := r.retained(r.ctx, log, head, kept[log])
-			if err == nil && first > max(kept[log], 1) {
-				err = r.cfg.Store.Trim(r.ctx, log, first)
+			if err == nil && first.revision > max(kept[log].revision, 1) {
+				err = r.cfg.Store.Trim(r.ctx, log, first.revision)
 			}
 			switch {
 			case err == nil:
 				kept[log] = first
 			case r.ctx.Err() == nil && !errors.Is(err, context.Canceled):
-				r.cfg.Logger.Warn("old history could not be trimmed; it is tried again", "log", log, "before", first, "error", err)
+				r.cfg.Logger.Warn("old history could not be trimmed; it is tried again", "log", log, "before", first.revision, "error", err)
 			}
 		}
 	}
 }
 
-// retained is the first revision of a log that has to be kept, where all before
+// retained is the first commit of a log that has to be kept, where all before
 // kept are gone.
-func (r *Registry) retained(ctx context.Context, log string, head store.Head, kept int64) (int64, error) {
-	first := max(kept, 1)
+func (r *Registry) retained(ctx context.Context, log string, head store.Head, kept oldest) (oldest, error) {
+	first := max(kept.revision, 1)
 	// A hundredth more may be kept, so that a busy log is not trimmed by crumbs.
 	if byCount := head.Revision - r.cfg.Retain + 1; byCount-first > r.cfg.Retain/100 {
 		first = byCount
 	}
-	return r.firstSince(ctx, log, first, head.Revision, time.Now().Add(-r.cfg.RetainFor))
+	since := time.Now().Add(-r.cfg.RetainFor)
+	if first == kept.revision && !kept.at.IsZero() && !kept.at.Before(since) {
+		return kept, nil
+	}
+	return r.firstSince(ctx, log, first, head, since)
 }
 
-// firstSince is the first revision from low on that was committed at or after a
-// time, high if none was. It asks for one commit at a time, about as often as
-// low and high can be halved, and once where nothing is that old.
-func (r *Registry) firstSince(ctx context.Context, log string, low, high int64, since time.Time) (int64, error) {
-	for at := low; low < high; at = low + (high-low)/2 {
+// firstSince is the first commit from revision low on that was made at or after a
+// time, the head if none was. It reads one commit at a time, about as often as
+// the distance can be halved, and one where nothing is that old.
+func (r *Registry) firstSince(ctx context.Context, log string, low int64, head store.Head, since time.Time) (oldest, error) {
+	high := oldest{head.Revision, head.At}
+	for at := low; low < high.revision; at = low + (high.revision-low)/2 {
 		c, err := r.firstFrom(ctx, log, at)
 		switch {
 		case err != nil:
-			return low, err
-		case c.Revision == 0 || c.Revision > high:
-			return low, nil
+			return oldest{revision: low}, err
+		case c.Revision == 0 || c.Revision >= high.revision:
+			if at == low {
+				return high, nil
+			}
+			high.revision = at // nothing is kept between
 		case c.At.Before(since):
 			low = c.Revision + 1
 		case at == low:
-			return low, nil
+			return oldest{c.Revision, c.At}, nil
 		default:
-			high = at
+			high = oldest{c.Revision, c.At}
 		}
 	}
-	return low, nil
+	return high, nil
 }
 
 // firstFrom is the first commit kept from a revision on, zero where there is none.

@@ -27,12 +27,21 @@ type state struct {
 	requests requestLog
 }
 
+// since is the commit that began an epoch. It may hold a whole pool, so nobody
+// reads it just to know its nonce.
+type since struct {
+	revision int64
+	nonce    uint64
+	// empty: no task was there after it, so who starts there sees everything.
+	empty bool
+}
+
 // marks are the last values given out, and where the epoch began.
 type marks struct {
 	// number and event are the last task number and event id.
 	number, event int64
-	// since is the revision that began the epoch.
-	since int64
+	// since is where the epoch began.
+	since since
 	// firstOrder and lastOrder are the ends of the order of nodes.
 	firstOrder, lastOrder int64
 	// forgotten is the revision up to which request records are gone.

@@ -16,6 +16,9 @@ import (
 const (
 	maxRevisionChanges = 10_000
 	maxRevisionBytes   = 16 << 20
+	// maxChangeBytes are of one task with what is added to its thread, which no
+	// message can split. It leaves room for what only follows.
+	maxChangeBytes = 15 << 20
 )
 
 // tx is one mutation under way: a layer of its own, what it changes, and the
@@ -187,13 +190,20 @@ func (tx *tx) seal() (*store.Commit, error) {
 			return nil, tooLarge("it takes more than %d bytes; one revision holds at most that", maxRevisionBytes)
 		}
 		facts = append(facts, more...)
-		tx.told.add(tx.toldOf(id, c, more))
+		told := tx.toldOf(id, c, more)
+		if size := told.size(); size > maxChangeBytes && c.byMember && !tx.unbounded {
+			return nil, tooLarge("%s and what is added to its thread take %d bytes; one task holds at most %d", t.Key(), size, maxChangeBytes)
+		}
+		tx.told.add(told)
 	}
 	if gone || tx.epoch != "" {
 		if tx.epoch != "" {
-			tx.since = tx.revision
+			tx.since = since{tx.revision, tx.nonce, tx.published.table.Len() == 0 && len(tx.changed) == 0}
 		}
-		value, err := encodeRecord(metaRecord{Epoch: cmp.Or(tx.epoch, tx.history), Since: tx.since, LastNumber: tx.number, LastEvent: tx.event})
+		value, err := encodeRecord(metaRecord{
+			Epoch: cmp.Or(tx.epoch, tx.history), LastNumber: tx.number, LastEvent: tx.event,
+			Since: tx.since.revision, SinceNonce: tx.since.nonce, SinceEmpty: tx.since.empty,
+		})
 		if err != nil {
 			return nil, err
 		}

@@ -99,20 +99,22 @@ func (p *Pool) Watch(ctx context.Context, actor string, o WatchOptions) (_ *Watc
 			free()
 		}
 	}()
+	w := &Watch{pool: p, free: free, exclude: exclude, hash: o.FilterHash}
+	if o.Start == FromCursor { // first, as what a filter names may be gone with that history
+		if w.at, err = p.resume(ctx, o.After); err != nil {
+			return nil, err
+		}
+	}
 	snap, match, err := p.look(*o.Filter, actor)
 	if err != nil {
 		return nil, err
 	}
-	w := &Watch{pool: p, free: free, match: match, exclude: exclude, hash: o.FilterHash}
+	w.match = match
 	switch o.Start {
 	case FromSnapshot:
 		w.at, w.snapshot = snap.cursor, snap
 	case FromNow:
 		w.at = snap.cursor
-	case FromCursor:
-		if w.at, err = p.resume(ctx, o.After); err != nil {
-			return nil, err
-		}
 	}
 	return w, nil
 }

@@ -57,11 +57,13 @@ func (w *Watch) Next(ctx context.Context, quiet <-chan time.Time) (WatchBatch, e
 			w.rest, w.restAt = w.view(t), feed.Cursor{Epoch: w.at.Epoch, Revision: t.revision, Nonce: t.nonce}
 		}
 		n, size := fitting(w.rest, maxWatchChanges-len(b.Changes), maxWatchBytes-bytes)
+		if len(b.Changes) == 0 && len(w.rest) > 0 {
+			n = max(n, 1) // what is larger than a batch comes alone
+		}
 		if n < len(w.rest) {
 			if len(b.Changes) > 0 {
 				return w.end(b), nil // it begins the next batch
 			}
-			n = max(n, 1)
 			b.Changes, b.More = w.rest[:n:n], true
 			w.rest, w.parted = w.rest[n:], true
 			return b, nil

@@ -9,8 +9,8 @@ import (
 	"github.com/taskpool-dev/taskpool/pool/store"
 )
 
-// Bounds of what is read ahead: commits, and of those that the store serves
-// their bytes, unless one has more.
+// Bounds of what is read ahead: commits, and their bytes, unless one has more.
+// What is read ahead stays in memory after it left the ring.
 const (
 	aheadCommits = 256
 	aheadBytes   = 1 << 20
@@ -51,10 +51,22 @@ func (w *Watch) read(ctx context.Context) error {
 	case head.Epoch != w.at.Epoch:
 		return p.expired(ctx)
 	case head.Revision == w.at.Revision || inRing:
-		w.ahead = w.room[:n]
+		w.ahead = w.room[:within(w.room[:n])]
 		return nil
 	}
 	return w.readStore(ctx, head)
+}
+
+// within is how many of the commits may be kept, and lets go of the others.
+func within(ahead []*told) int {
+	bytes := 0
+	for i, t := range ahead {
+		if bytes += t.size; i > 0 && bytes > aheadBytes {
+			clear(ahead[i:])
+			return i
+		}
+	}
+	return len(ahead)
 }
 
 // readStore reads commits up to head, which is published: no watcher sees what
