@@ -20,52 +20,27 @@ const (
 	maxExportBytes   = 1 << 20
 )
 
-// exportPatience is how many times longer than that of a watch the caller of an
-// export may take no message: people look at exports, too.
-const exportPatience = 10
-
 // ExportPool implements [taskpoolv1.PoolServiceServer]. It holds one message at a
-// time, and the pool as it was when it began. A goroutine of its own sends, since
-// a Send ends only when the handler returns where the caller does not read.
+// time, and the pool as it was when it began.
 func (s *poolService) ExportPool(req *taskpoolv1.ExportPoolRequest, stream grpc.ServerStreamingServer[taskpoolv1.ExportPoolResponse]) error {
 	ctx := stream.Context()
 	p, release, err := s.server.registry.Acquire(ctx, req.GetPool())
 	if err != nil {
 		return err
 	}
-	taken, ended := make(chan struct{}, 1), make(chan error, 1)
-	s.server.work.Go(func() {
+	return s.server.attend(ctx, unreadExport, func(tell func(sign)) error {
 		defer release()
-		defer func() {
-			if value := recover(); value != nil {
-				ended <- s.server.recovered(ctx, value)
-			}
-		}()
-		ended <- export(ctx, p.Export(), func(m *taskpoolv1.ExportPoolResponse) error {
+		return export(ctx, p.Export(), func(m *taskpoolv1.ExportPoolResponse) error {
 			err := stream.Send(m)
-			select {
-			case taken <- struct{}{}:
-			default:
-			}
+			tell(moved)
 			return err
 		})
 	})
-	limit := exportPatience * s.server.cfg.SendTimeout
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
-	for {
-		select {
-		case err := <-ended:
-			return err
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-taken:
-			timer.Reset(limit)
-		case <-timer.C:
-			return &pool.QuotaError{Reason: reasonTooSlow, Message: fmt.Sprintf(
-				"no message was taken for %s, so the export has ended; export again and read without pause, into a file for example", limit)}
-		}
-	}
+}
+
+func unreadExport(limit time.Duration) error {
+	return &pool.QuotaError{Reason: reasonTooSlow, Message: fmt.Sprintf(
+		"no message was taken for %s, so the export has ended; export again and read without pause, into a file for example", limit)}
 }
 
 // export sends what is exported.

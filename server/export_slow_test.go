@@ -92,3 +92,37 @@ func TestExport_drain(t *testing.T) {
 		}
 	})
 }
+
+// An import from which nothing comes ends, changes nothing, and keeps nothing.
+func TestImport_idle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := start(t)
+		f.create("there")
+		var records []*taskpoolv1.PoolRecord
+		export := f.exporting()
+		for {
+			m, err := export.Recv()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			records = append(records, m.GetRecords()...)
+		}
+		synctest.Wait()
+		goroutines := runtime.NumGoroutine()
+		stream, err := f.pools.ImportPool(f.ctx())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := stream.Send(&taskpoolv1.ImportPoolRequest{Records: records}); err != nil {
+			t.Fatal(err)
+		}
+		refused(t, stream.RecvMsg(&taskpoolv1.ImportPoolResponse{}), codes.ResourceExhausted, "WATCHER_TOO_SLOW")
+		synctest.Wait()
+		if n := runtime.NumGoroutine(); n > goroutines {
+			t.Errorf("there are %d goroutines, %d before", n, goroutines)
+		}
+	})
+}

@@ -22,50 +22,71 @@ import (
 
 // Bounds of what is held of imports until their streams end.
 const (
-	maxImportBytes  = 256 << 20
-	maxImportsBytes = 512 << 20
+	maxImportBytes  = 1 << 30
+	maxImportsBytes = 2 << 30
 )
 
 const merging = taskpoolv1.ImportMode_IMPORT_MODE_MERGE
 
+// recordCost is about what a record costs in memory beyond its bytes.
+const recordCost = 1536
+
 // ImportPool implements [taskpoolv1.PoolServiceServer].
 func (s *poolService) ImportPool(stream grpc.ClientStreamingServer[taskpoolv1.ImportPoolRequest, taskpoolv1.ImportPoolResponse]) error {
-	first, err := stream.Recv()
+	return s.server.attend(stream.Context(), idleImport, func(tell func(sign)) error {
+		recv := func() (*taskpoolv1.ImportPoolRequest, error) {
+			m, err := stream.Recv()
+			tell(moved)
+			return m, err
+		}
+		result, err := s.takeIn(stream.Context(), recv, func() { tell(busy) })
+		if err != nil {
+			return err
+		}
+		return stream.SendAndClose(importResponse(result))
+	})
+}
+
+func idleImport(limit time.Duration) error {
+	return &pool.QuotaError{Reason: reasonTooSlow, Message: fmt.Sprintf(
+		"nothing came for %s, so the import has ended; nothing was changed; send it again without pause, from a file for example", limit)}
+}
+
+// takeIn receives an import and runs it. whole is called when all has come.
+func (s *poolService) takeIn(ctx context.Context, recv func() (*taskpoolv1.ImportPoolRequest, error), whole func()) (pool.ImportResult, error) {
+	var none pool.ImportResult
+	first, err := recv()
 	if errors.Is(err, io.EOF) {
-		return violation(pool.ReasonInvalidField, "", "the stream has no message: the first one says what to import and how")
+		return none, violation(pool.ReasonInvalidField, "", "the stream has no message: the first one says what to import and how")
 	}
 	if err != nil {
-		return err
+		return none, err
 	}
-	ctx := stream.Context()
 	p, release, err := s.server.registry.Acquire(ctx, first.GetPool())
 	if err != nil {
-		return err
+		return none, err
 	}
 	defer release()
 	in, err := newIntake(ctx, p, first)
 	if err != nil {
-		return err
+		return none, err
 	}
 	in.total = &s.server.importing
 	defer in.done()
 	for m := first; ; {
 		if err := in.take(m); err != nil {
-			return err
+			return none, err
 		}
-		m, err = stream.Recv()
+		m, err = recv()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			return in.inStream(err)
+			return none, in.inStream(err)
 		}
 	}
-	result, err := in.run(ctx)
-	if err != nil {
-		return err
-	}
-	return stream.SendAndClose(importResponse(result))
+	whole()
+	return in.run(ctx)
 }
 
 // intake is an import whose messages arrive.
@@ -75,8 +96,8 @@ type intake struct {
 	records *pool.Import
 	// digest hashes the records, where a repeat has to be known again.
 	digest hash.Hash
-	// count is how many records came, held how many bytes they were; total is
-	// what all imports of the server hold.
+	// count is how many records came, held about how many bytes they take; total
+	// is what all imports of the server hold.
 	count, held int64
 	total       *atomic.Int64
 }
@@ -123,7 +144,7 @@ func (in *intake) take(m *taskpoolv1.ImportPoolRequest) error {
 	if err := invalid(v); err != nil {
 		return err
 	}
-	if err := in.hold(int64(proto.Size(m))); err != nil {
+	if err := in.hold(heldBy(m)); err != nil {
 		return err
 	}
 	for _, record := range m.GetRecords() {
@@ -164,6 +185,11 @@ func (in *intake) hold(bytes int64) error {
 			"the imports under way take more than %d MiB together; nothing was changed; wait until the others are done and repeat", maxImportsBytes>>20)}
 	}
 	return nil
+}
+
+// heldBy is about how many bytes of memory a message's records take.
+func heldBy(m *taskpoolv1.ImportPoolRequest) int64 {
+	return int64(proto.Size(m)) + recordCost*int64(len(m.GetRecords()))
 }
 
 // done lets go of what was held.

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	taskpoolv1 "github.com/taskpool-dev/taskpool/gen/taskpool/v1"
 	"github.com/taskpool-dev/taskpool/pool"
 )
 
@@ -19,10 +20,10 @@ func TestIntake_isBounded(t *testing.T) {
 		}
 	}
 	var quota *pool.QuotaError
-	if err := one.hold(1); !errors.As(err, &quota) || quota.Reason != pool.ReasonBatchTooLarge || quota.RetryAfter != 0 || !strings.Contains(quota.Message, "256 MiB") {
+	if err := one.hold(1); !errors.As(err, &quota) || quota.Reason != pool.ReasonBatchTooLarge || quota.RetryAfter != 0 || !strings.Contains(quota.Message, "1024 MiB") {
 		t.Errorf("a byte too many gives %v", err)
 	}
-	if err := three.hold(1); !errors.As(err, &quota) || quota.Reason != pool.ReasonQueueFull || quota.RetryAfter == 0 || !strings.Contains(quota.Message, "512 MiB") {
+	if err := three.hold(1); !errors.As(err, &quota) || quota.Reason != pool.ReasonQueueFull || quota.RetryAfter == 0 || !strings.Contains(quota.Message, "2048 MiB") {
 		t.Errorf("a third import gives %v", err)
 	}
 	three.done()
@@ -35,5 +36,27 @@ func TestIntake_isBounded(t *testing.T) {
 	two.done()
 	if n := total.Load(); n != 0 {
 		t.Errorf("%d bytes are held for ever", n)
+	}
+}
+
+// Records that say little count for what they take in memory, not for their few
+// bytes.
+func TestIntake_countsRecords(t *testing.T) {
+	var total atomic.Int64
+	in := &intake{total: &total, first: &taskpoolv1.ImportPoolRequest{}}
+	defer in.done()
+	if err := in.take(&taskpoolv1.ImportPoolRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	before := total.Load()
+	records := make([]*taskpoolv1.PoolRecord, 1000)
+	for i := range records {
+		records[i] = &taskpoolv1.PoolRecord{}
+	}
+	if err := in.hold(heldBy(&taskpoolv1.ImportPoolRequest{Records: records})); err != nil {
+		t.Fatal(err)
+	}
+	if got := total.Load() - before; got < 1000*recordCost {
+		t.Errorf("1,000 empty records count for %d bytes", got)
 	}
 }

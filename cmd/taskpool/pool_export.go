@@ -20,7 +20,8 @@ func (a *app) poolExport() *cobra.Command {
 		Short: "Write everything in a pool to standard output (default: --pool)",
 		Long: `Write everything in a pool to standard output, as it is at one moment: the pool,
 then each task with its thread, a PoolRecord in protobuf JSON on each line. The
-same pool always gives the same lines. Hold tokens are not among them.
+same pool always gives the same lines. Hold tokens are not among them. A pool of
+hundreds of thousands of tasks is too large to import: use taskpool backup there.
 
   taskpool pool export > pool.jsonl
   taskpool pool import --restore < pool.jsonl     make an empty pool the same

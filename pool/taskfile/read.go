@@ -123,7 +123,7 @@ func (r *reading) checked(path string, in *raw) *task.Task {
 		}
 	}
 	if in.bad&(1<<fieldTitle) != 0 {
-		in.draft.Title = "unread" // so that only one thing is said of it
+		in.draft.Title = "-" // so that only one thing is said of it
 	}
 	draft, found := in.draft.Check(r.limits)
 	for _, v := range found {

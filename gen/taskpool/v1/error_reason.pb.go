@@ -347,7 +347,7 @@ const (
 	// RESOURCE_EXHAUSTED. The watch had more to tell, and its caller took no
 	// message for too long. Watch again after the last cursor you have, and read
 	// without pause: hand on elsewhere what takes time. So for an export, which
-	// begins anew.
+	// begins anew, and for an import from which nothing comes.
 	//
 	// Metadata: cursor (the last one that was sent; absent: none was).
 	// Example: {"cursor": "AQ…"}

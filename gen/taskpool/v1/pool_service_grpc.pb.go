@@ -52,16 +52,19 @@ type PoolServiceClient interface {
 	// Errors: POOL_NOT_FOUND, CONFIRMATION_MISMATCH, NOT_PERMITTED.
 	ClearPool(ctx context.Context, in *ClearPoolRequest, opts ...grpc.CallOption) (*ClearPoolResponse, error)
 	// Streams a whole pool as of one revision. Hold tokens are not part of it. Any
-	// member of the pool may.
+	// member of the pool may. A pool of more than some hundred thousand tasks can
+	// be exported and is too large for ImportPool: back up the database instead.
 	//
-	// Errors: POOL_NOT_FOUND, NOT_PERMITTED, WATCHER_TOO_SLOW.
+	// Errors: POOL_NOT_FOUND, NOT_PERMITTED, WATCHER_TOO_SLOW, DRAINING.
 	ExportPool(ctx context.Context, in *ExportPoolRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportPoolResponse], error)
 	// Takes in what ExportPool gave, by merging or restoring. Nothing is changed
 	// before the stream's end. A repeat with the same request_id and records, in
-	// messages of whatever size, gets the first answer again.
+	// messages of whatever size, gets the first answer again. It takes at most
+	// 2,000,000 records and about 1 GiB of memory for them (BATCH_TOO_LARGE).
 	//
 	// Errors: POOL_NOT_FOUND, INVALID_FIELD, POOL_NOT_EMPTY and NOT_AVAILABLE_YET
-	// (RESTORE), BATCH_TOO_LARGE, REVISION_TOO_LARGE, QUEUE_FULL, NOT_PERMITTED.
+	// (RESTORE), BATCH_TOO_LARGE, REVISION_TOO_LARGE, QUEUE_FULL, NOT_PERMITTED,
+	// WATCHER_TOO_SLOW (nothing came for minutes), DRAINING.
 	// What is wrong with single tasks in MERGE is part of the answer.
 	ImportPool(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[ImportPoolRequest, ImportPoolResponse], error)
 }
@@ -171,16 +174,19 @@ type PoolServiceServer interface {
 	// Errors: POOL_NOT_FOUND, CONFIRMATION_MISMATCH, NOT_PERMITTED.
 	ClearPool(context.Context, *ClearPoolRequest) (*ClearPoolResponse, error)
 	// Streams a whole pool as of one revision. Hold tokens are not part of it. Any
-	// member of the pool may.
+	// member of the pool may. A pool of more than some hundred thousand tasks can
+	// be exported and is too large for ImportPool: back up the database instead.
 	//
-	// Errors: POOL_NOT_FOUND, NOT_PERMITTED, WATCHER_TOO_SLOW.
+	// Errors: POOL_NOT_FOUND, NOT_PERMITTED, WATCHER_TOO_SLOW, DRAINING.
 	ExportPool(*ExportPoolRequest, grpc.ServerStreamingServer[ExportPoolResponse]) error
 	// Takes in what ExportPool gave, by merging or restoring. Nothing is changed
 	// before the stream's end. A repeat with the same request_id and records, in
-	// messages of whatever size, gets the first answer again.
+	// messages of whatever size, gets the first answer again. It takes at most
+	// 2,000,000 records and about 1 GiB of memory for them (BATCH_TOO_LARGE).
 	//
 	// Errors: POOL_NOT_FOUND, INVALID_FIELD, POOL_NOT_EMPTY and NOT_AVAILABLE_YET
-	// (RESTORE), BATCH_TOO_LARGE, REVISION_TOO_LARGE, QUEUE_FULL, NOT_PERMITTED.
+	// (RESTORE), BATCH_TOO_LARGE, REVISION_TOO_LARGE, QUEUE_FULL, NOT_PERMITTED,
+	// WATCHER_TOO_SLOW (nothing came for minutes), DRAINING.
 	// What is wrong with single tasks in MERGE is part of the answer.
 	ImportPool(grpc.ClientStreamingServer[ImportPoolRequest, ImportPoolResponse]) error
 	mustEmbedUnimplementedPoolServiceServer()

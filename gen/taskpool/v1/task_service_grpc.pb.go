@@ -99,7 +99,10 @@ type TaskServiceClient interface {
 	//
 	// The stream ends with UNAVAILABLE / DRAINING when the server stops: watch
 	// again after the last cursor. Errors: CURSOR_EXPIRED (start with a snapshot),
-	// MALFORMED_CURSOR, INVALID_FIELD, WATCHERS_EXCEEDED.
+	// WATCHER_TOO_SLOW (go on after the last cursor), WATCHERS_EXCEEDED,
+	// STORE_UNAVAILABLE, MALFORMED_CURSOR, INVALID_FIELD, POOL_NOT_FOUND; for names
+	// in the filter and `exclude_actor` TASK_NOT_FOUND, REFERENCE_AMBIGUOUS,
+	// MEMBER_NOT_FOUND, MEMBER_AMBIGUOUS.
 	WatchTasks(ctx context.Context, in *WatchTasksRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchTasksResponse], error)
 	// Takes one task: the named one, or the best that fits. Of all who ask at
 	// once exactly one gets it. "Nothing fits" is an answer, not an error.
@@ -405,7 +408,10 @@ type TaskServiceServer interface {
 	//
 	// The stream ends with UNAVAILABLE / DRAINING when the server stops: watch
 	// again after the last cursor. Errors: CURSOR_EXPIRED (start with a snapshot),
-	// MALFORMED_CURSOR, INVALID_FIELD, WATCHERS_EXCEEDED.
+	// WATCHER_TOO_SLOW (go on after the last cursor), WATCHERS_EXCEEDED,
+	// STORE_UNAVAILABLE, MALFORMED_CURSOR, INVALID_FIELD, POOL_NOT_FOUND; for names
+	// in the filter and `exclude_actor` TASK_NOT_FOUND, REFERENCE_AMBIGUOUS,
+	// MEMBER_NOT_FOUND, MEMBER_AMBIGUOUS.
 	WatchTasks(*WatchTasksRequest, grpc.ServerStreamingServer[WatchTasksResponse]) error
 	// Takes one task: the named one, or the best that fits. Of all who ask at
 	// once exactly one gets it. "Nothing fits" is an answer, not an error.
