@@ -34,11 +34,17 @@ type conversation struct {
 	// after is where the server would resume, and what of that was delivered
 	// already.
 	after position
+	// owed: the server has yet to send the revision after.through again, which
+	// proves that its history is the one it was delivered from.
+	owed bool
+	idle string // the cursor of the last progress while that is owed
 	// last is the highest revision that came, 0 if none is known.
 	last int64
 
 	collected Change  // of a snapshot, so far
 	part      *Change // a revision that goes on
+	// seen are the ids of the last revision that came, while there are more.
+	seen map[string]struct{}
 }
 
 // take gives the Changes that a message completes, in order; one without tasks
@@ -73,9 +79,12 @@ func (c *conversation) reach(m *taskpoolv1.WatchTasksResponse) error {
 	if r := m.GetRevision(); r != 0 && r < c.last {
 		return violation("the cursor of revision %d after revision %d", r, c.last)
 	}
-	c.after.cursor = m.GetCursor()
-	if c.last = max(c.last, m.GetRevision()); c.last >= c.after.through {
-		c.after.through = 0 // the cursor is as far
+	c.last = max(c.last, m.GetRevision())
+	if c.owed && c.last >= c.after.through {
+		return anotherHistory(c.after.through)
+	}
+	if c.after.cursor = m.GetCursor(); c.last >= c.after.through {
+		c.after.through, c.after.print = 0, 0 // the cursor is as far
 	}
 	return nil
 }
@@ -150,6 +159,10 @@ func (c *conversation) progress(m *taskpoolv1.WatchTasksResponse) ([]Change, err
 		return nil, nil // a sign of life, nothing more
 	case !c.betweenRevisions():
 		return nil, violation("progress within a snapshot or a revision")
+	case c.owed && m.GetCursor() == c.idle:
+		// It has nothing more to send: its history ends before that revision.
+		return nil, anotherHistory(c.after.through)
 	}
+	c.idle = m.GetCursor()
 	return c.moved(m)
 }

@@ -81,8 +81,10 @@ type Change struct {
 	// Cursor goes on after this Change: as FollowOptions.After it brings all that
 	// came later, nothing of this Change again. Every Change has one. It is
 	// opaque, and Follow's: where the server sent several revisions at once, all
-	// but the last have one made of the server's cursor before them and their
-	// revision, which a WatchTasksRequest by hand does not take.
+	// but the last have one made of the server's cursor before them, their
+	// revision and a fingerprint of it, which a WatchTasksRequest by hand does
+	// not take. Resume with the same Filter and ExcludeActor: where they make that
+	// revision another, it counts as expired; View doesn't matter.
 	Cursor string
 	// Revision is what all of it belongs to. Of a snapshot, and of a Change without
 	// tasks and graphs, it is the revision by which nothing else had happened in

@@ -22,6 +22,7 @@ func errExpired(t *testing.T) error {
 func TestFollow(t *testing.T) {
 	gone := errExpired(t)
 	filter := &taskpoolv1.TaskFilter{}
+	kept := keptAt3()
 	for name, c := range map[string]struct {
 		options client.FollowOptions
 		calls   calls
@@ -109,7 +110,7 @@ func TestFollow(t *testing.T) {
 			want: []string{"2@c2 +a1", "3@c2~3 +a1", "4@c4 +a1 +b2"}, starts: "c1 c2",
 		},
 		"after a cursor in the middle of a message": {
-			options: client.FollowOptions{After: "c1~3", Progress: true},
+			options: client.FollowOptions{After: kept, Progress: true},
 			calls: calls{
 				call(errAway, opened("c1"), changes("c2", upserted(2, "a1")), progress("c2b")),
 				call(errHang, opened("c2"), changes("", upserted(3, "a1")), changes("c4", upserted(3, "b2"), upserted(4, "a1")), progress("c4")),
@@ -137,9 +138,9 @@ func TestFollow(t *testing.T) {
 			want:    []string{"7@c7"}, starts: "now",
 		},
 		"once the cursor is beyond what was delivered it stands alone": {
-			options: client.FollowOptions{After: "c1~3", Progress: true},
-			calls:   calls{call(errHang, opened("c1"), by(2, progress("c2")), by(5, progress("c5")))},
-			want:    []string{"3@c2~3", "5@c5"}, starts: "c1",
+			options: client.FollowOptions{After: kept, Progress: true},
+			calls:   calls{call(errHang, opened("c1"), by(2, progress("c2")), changes("c3", upserted(3, "b2"), upserted(3, "a1")), by(5, progress("c5")))},
+			want:    []string{"3@c2~3", "3@c3", "5@c5"}, starts: "c1",
 		},
 		"expired: a snapshot, and what it lacks has gone": {
 			calls: calls{

@@ -114,7 +114,7 @@ func (f *follower) request() *taskpoolv1.WatchTasksRequest {
 
 // conversation is what the stream of request is to be.
 func (f *follower) conversation() *conversation {
-	c := &conversation{snapshot: f.after.cursor == "" && !f.now, after: f.after}
+	c := &conversation{snapshot: f.after.cursor == "" && !f.now, after: f.after, owed: f.after.through != 0}
 	if f.after.through == 0 {
 		c.last = f.last
 	}

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"google.golang.org/protobuf/proto"
+
 	taskpoolv1 "github.com/taskpool-dev/taskpool/gen/taskpool/v1"
 )
 
@@ -37,6 +39,7 @@ type Mirror struct {
 // Known and ExcludeActor can't be met by a copy and are refused by Run; Progress
 // is implied.
 func NewMirror(c *Client, o FollowOptions) *Mirror {
+	o.Filter = proto.CloneOf(o.Filter)
 	o.Progress = true
 	return &Mirror{client: c, options: o, synced: make(chan struct{}), shelf: newShelf(nil)}
 }

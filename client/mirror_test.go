@@ -356,3 +356,23 @@ func TestMirrorReadersSeeWholeRevisions(t *testing.T) {
 	}
 	readers.Wait()
 }
+
+func TestMirrorKeepsItsFilter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &watched{calls: calls{call(errHang, opened(""), snapshotEnd("c1"))}}
+		filter := &taskpoolv1.TaskFilter{Assignee: "me"}
+		m := client.NewMirror(watch(t, w), client.FollowOptions{Filter: filter})
+		filter.Assignee = "you" // the caller's own again
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- m.Run(ctx) }()
+		<-m.Synced()
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("Run: %v", err)
+		}
+		if got := w.requests[0].GetFilter().GetAssignee(); got != "me" {
+			t.Errorf("asked for the tasks of %q", got)
+		}
+	})
+}

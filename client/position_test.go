@@ -8,17 +8,23 @@ import (
 
 func TestPosition(t *testing.T) {
 	for text, want := range map[string]position{
-		"":                        {},
-		"AQx-_9":                  {cursor: "AQx-_9"},
-		"AQx~7":                   {cursor: "AQx", through: 7},
-		"AQx~9223372036854775807": {cursor: "AQx", through: math.MaxInt64},
+		"":                       {},
+		"AQx-_9":                 {cursor: "AQx-_9"},
+		"AQx~7~00000000000000ff": {cursor: "AQx", through: 7, print: 255},
+		"AQx~9223372036854775807~ffffffffffffffff": {cursor: "AQx", through: math.MaxInt64, print: math.MaxUint64},
 		// What the client didn't write, the server refuses.
-		"AQx~":                    {cursor: "AQx~"},
-		"AQx~0":                   {cursor: "AQx~0"},
-		"AQx~-1":                  {cursor: "AQx~-1"},
-		"AQx~seven":               {cursor: "AQx~seven"},
-		"AQx~9223372036854775808": {cursor: "AQx~9223372036854775808"},
-		"~7":                      {cursor: "~7"},
+		"AQx~":                       {cursor: "AQx~"},
+		"AQx~7":                      {cursor: "AQx~7"},
+		"AQx~7~":                     {cursor: "AQx~7~"},
+		"AQx~7~ff":                   {cursor: "AQx~7~ff"},
+		"AQx~7~00000000000000FF":     {cursor: "AQx~7~00000000000000FF"},
+		"AQx~07~00000000000000ff":    {cursor: "AQx~07~00000000000000ff"},
+		"AQx~0~00000000000000ff":     {cursor: "AQx~0~00000000000000ff"},
+		"AQx~-1~00000000000000ff":    {cursor: "AQx~-1~00000000000000ff"},
+		"AQx~seven~00000000000000ff": {cursor: "AQx~seven~00000000000000ff"},
+		"AQx~9223372036854775808~00000000000000ff": {cursor: "AQx~9223372036854775808~00000000000000ff"},
+		"~7~00000000000000ff":                      {cursor: "~7~00000000000000ff"},
+		"AQx~6~7~00000000000000ff":                 {cursor: "AQx~6~7~00000000000000ff"},
 	} {
 		got := parsePosition(text)
 		if got != want {

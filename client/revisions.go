@@ -1,8 +1,17 @@
 package client
 
 import (
+	"fmt"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	taskpoolv1 "github.com/taskpool-dev/taskpool/gen/taskpool/v1"
 )
+
+// maxChanges is how many changes a revision may have.
+const maxChanges = 10_000
 
 // changes takes one message of changes apart into its revisions, and puts one
 // that comes in parts together.
@@ -20,12 +29,15 @@ func (c *conversation) changes(part *taskpoolv1.WatchChanges, m *taskpoolv1.Watc
 		}
 		last := len(revisions) - 1
 		c.part, revisions = &revisions[last], revisions[:last]
-		return c.deliver(revisions), nil
+		return c.deliver(revisions)
 	}
 	if m.GetCursor() == "" {
 		return nil, violation("whole revisions without a cursor")
 	}
-	whole := c.deliver(revisions)
+	whole, err := c.deliver(revisions)
+	if err != nil {
+		return nil, err
+	}
 	if len(whole) == 0 {
 		return c.moved(m)
 	}
@@ -47,12 +59,21 @@ func (c *conversation) revisions(m *taskpoolv1.WatchChanges) ([]Change, error) {
 	for len(tasks) > 0 || len(graphs) > 0 {
 		revision := first(tasks, graphs)
 		nt, ng := prefix(tasks, revision), prefix(graphs, revision)
+		if c.part == nil || c.part.Revision != revision {
+			clear(c.seen)
+		}
 		for _, change := range tasks[:nt] {
+			if err := c.once(revision, change.GetTaskId()); err != nil {
+				return nil, err
+			}
 			if change.GetKind() == taskpoolv1.ChangeKind_CHANGE_KIND_UPSERTED && change.GetTask() == nil {
 				return nil, violation("revision %d has task %s without the task", revision, change.GetTaskId())
 			}
 		}
 		for _, change := range graphs[:ng] {
+			if err := c.once(revision, change.GetGraphId()); err != nil {
+				return nil, err
+			}
 			if change.GetKind() == taskpoolv1.ChangeKind_CHANGE_KIND_UPSERTED && change.GetGraph() == nil {
 				return nil, violation("revision %d has graph %s without the graph", revision, change.GetGraphId())
 			}
@@ -75,18 +96,52 @@ func (c *conversation) revisions(m *taskpoolv1.WatchChanges) ([]Change, error) {
 	return revisions, nil
 }
 
-// deliver gives whole revisions cursors that build on the last message's, and
-// leaves out those that were delivered before.
-func (c *conversation) deliver(revisions []Change) []Change {
+// once takes note of a change of a revision, and refuses what would let the
+// revision grow without end.
+func (c *conversation) once(revision int64, id string) error {
+	if _, twice := c.seen[id]; twice {
+		return violation("revision %d has %s twice", revision, id)
+	}
+	if len(c.seen) >= maxChanges {
+		return violation("revision %d has more than %d changes", revision, maxChanges)
+	}
+	if c.seen == nil {
+		c.seen = map[string]struct{}{}
+	}
+	c.seen[id] = struct{}{}
+	return nil
+}
+
+// deliver gives whole revisions cursors that build on the last message's. It
+// leaves out those that were delivered before, and makes sure that they are.
+func (c *conversation) deliver(revisions []Change) ([]Change, error) {
 	var out []Change
 	for _, r := range revisions {
-		if r.Revision > c.after.through {
-			c.after.through = r.Revision
-			r.Cursor = c.after.String()
-			out = append(out, r)
+		switch {
+		case c.owed && r.Revision < c.after.through:
+			continue
+		case c.owed:
+			if r.Revision != c.after.through || fingerprint(r) != c.after.print {
+				return nil, anotherHistory(c.after.through)
+			}
+			c.owed = false
+			continue
 		}
+		c.after.through, c.after.print = r.Revision, fingerprint(r)
+		r.Cursor = c.after.String()
+		out = append(out, r)
 	}
-	return out
+	return out, nil
+}
+
+// anotherHistory is what a server would say of a cursor at that revision, if it
+// had given one: it is of a history that is no more.
+func anotherHistory(revision int64) error {
+	s := status.New(codes.OutOfRange, fmt.Sprintf("the server's revision %d is not the one that was delivered: a backup was restored, or another view is asked for", revision))
+	if detailed, err := s.WithDetails(&errdetails.ErrorInfo{Domain: errorDomain, Reason: "CURSOR_EXPIRED"}); err == nil {
+		s = detailed
+	}
+	return s.Err()
 }
 
 // first is the lowest revision at the head of either.

@@ -191,7 +191,11 @@ func told(c client.Change) string {
 	if c.Snapshot {
 		b.WriteString("=")
 	}
-	fmt.Fprintf(&b, "%d@%s", c.Revision, c.Cursor)
+	cursor := c.Cursor
+	if i := strings.LastIndex(cursor, "~"); i >= 0 {
+		cursor = cursor[:i] // without the fingerprint
+	}
+	fmt.Fprintf(&b, "%d@%s", c.Revision, cursor)
 	signs := map[taskpoolv1.ChangeKind]string{
 		taskpoolv1.ChangeKind_CHANGE_KIND_UPSERTED: "+", taskpoolv1.ChangeKind_CHANGE_KIND_LEFT_VIEW: "-", taskpoolv1.ChangeKind_CHANGE_KIND_DELETED: "x",
 	}

@@ -113,7 +113,7 @@ func TestWatchForPrograms(t *testing.T) {
 	f.watch(t, "DELETED", "--json").want(t, exitDone, ""+
 		`{"cursor":"","snapshot":true,"revision":"1","task_id":"`+id(1)+`","kind":"CHANGE_KIND_UPSERTED",`+r+`READY","revision":"1`+a+"}}\n"+
 		`{"cursor":"c2","snapshot":true,"revision":"2","task_id":"`+id(2)+`","kind":"CHANGE_KIND_UPSERTED",`+p+`PENDING","revision":"2`+a+`,"unfinished_dependency_ids":["`+id(1)+`"]}}`+"\n"+
-		`{"cursor":"c2~3","snapshot":false,"revision":"3","task_id":"`+id(1)+`","kind":"CHANGE_KIND_UPSERTED",`+r+`IN_PROGRESS","revision":"3`+a+"}}\n"+
+		`{"cursor":"c2~3~078f42071a08c364","snapshot":false,"revision":"3","task_id":"`+id(1)+`","kind":"CHANGE_KIND_UPSERTED",`+r+`IN_PROGRESS","revision":"3`+a+"}}\n"+
 		`{"cursor":"","snapshot":false,"revision":"4","task_id":"`+id(1)+`","kind":"CHANGE_KIND_UPSERTED",`+r+`DONE","revision":"4`+a+`},"events":[{"at":"2026-01-02T11:00:00Z","actor":"agent:\u202ebob","kind":"TASK_EVENT_KIND_STATUS","status":{"from":"TASK_STATUS_IN_PROGRESS","to":"TASK_STATUS_DONE"}}]}`+"\n"+
 		`{"cursor":"c4","snapshot":false,"revision":"4","task_id":"`+id(2)+`","kind":"CHANGE_KIND_UPSERTED",`+p+`READY","revision":"4`+a+"}}\n"+
 		`{"cursor":"c5","snapshot":false}`+"\n"+
