@@ -166,7 +166,7 @@ func (f *fixture) anotherConn() *fixture {
 // of, gets every change up to where it is told that the rest is gone; never a
 // gap that nobody speaks of.
 func TestWatch_slowerThanHistory(t *testing.T) {
-	changes, retain := 30_000, int64(3000)
+	changes, retain := 100_000, int64(3000)
 	if raceDetector { // see above
 		changes, retain = 2000, 250
 	}
@@ -205,9 +205,9 @@ func TestWatch_slowerThanHistory(t *testing.T) {
 				continue
 			}
 			r := refused(t, err, codes.OutOfRange, pool.ReasonCursorExpired)
+			f.watch(&taskpoolv1.WatchTasksRequest{Start: after(r.info.GetMetadata()["head"])}).opened()
 			<-written
 			t.Logf("it read %d of %d changes, resumed %d times: %s", at-10, changes, resumed, r.text)
-			f.watch(&taskpoolv1.WatchTasksRequest{Start: after(r.info.GetMetadata()["head"])}).opened()
 			break
 		}
 		again := f.watch(&taskpoolv1.WatchTasksRequest{}).opened()
