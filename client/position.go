@@ -41,8 +41,8 @@ func parsePosition(text string) position {
 	if err != nil || through <= 0 {
 		return position{cursor: text}
 	}
-	print, err := strconv.ParseUint(parts[2], 16, 64)
-	p := position{cursor: parts[0], through: through, print: print}
+	mark, err := strconv.ParseUint(parts[2], 16, 64)
+	p := position{cursor: parts[0], through: through, print: mark}
 	if err != nil || p.String() != text {
 		return position{cursor: text}
 	}
