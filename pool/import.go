@@ -80,7 +80,9 @@ func (m *Import) Add(r task.Record, wrong task.Violations, later *LaterError) er
 	}
 	index := m.records
 	m.records++
-	wrong = wrong.At(record(index))
+	if len(wrong) > 0 {
+		wrong = wrong.At(record(index))
+	}
 	if later != nil {
 		later = &LaterError{Feature: later.Feature, Field: record(index) + "." + later.Field}
 	}

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -118,6 +120,36 @@ func TestRestore_isAnsweredAgain(t *testing.T) {
 	if f.State() != before {
 		t.Error("a repeat changed the pool")
 	}
+}
+
+// What waited for a time goes on waiting, and opens when it has come, in the
+// pool's own revision.
+func TestRestore_waitsOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		from := open(t)
+		from.create(task.Draft{Title: "soon", NotBefore: time.Now().Add(time.Hour)})
+		from.create(task.Draft{Title: "past by then", NotBefore: time.Now().Add(time.Minute)})
+		all := records(t, from.Pool)
+		time.Sleep(30 * time.Minute)
+		f := open(t)
+		if _, err := f.restore(all); err != nil {
+			t.Fatal(err)
+		}
+		restored := f.get("T-1").Revision
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if d := f.get("T-2"); d.Status != task.Ready || d.Revision <= restored || told(d, 1) != "system:pool status {From:pending To:ready Reason: Forced:false OpenChildren:[] Unfinished:[]}\n" {
+			t.Errorf("%s, in revision %d: %s", d.Status, d.Revision, told(d, 0))
+		}
+		if d := f.get("T-1"); d.Status != task.Pending || d.Revision != restored {
+			t.Errorf("%s, in revision %d", d.Status, d.Revision)
+		}
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if d := f.get("T-1"); d.Status != task.Ready {
+			t.Errorf("it is %s", d.Status)
+		}
+	})
 }
 
 // Data above a limit that was lowered since comes in.
