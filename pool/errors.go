@@ -2,6 +2,7 @@ package pool
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/taskpool-dev/taskpool/pool/task"
@@ -247,6 +248,9 @@ func orSubject(field string) string {
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
 
+// maxListed names stand in one sentence.
+const maxListed = 20
+
 func list(names []string) string {
 	switch len(names) {
 	case 0:
@@ -254,12 +258,10 @@ func list(names []string) string {
 	case 1:
 		return names[0]
 	}
-	out := ""
-	for i, n := range names[:len(names)-1] {
-		if i > 0 {
-			out += ", "
-		}
-		out += n
+	last := names[len(names)-1]
+	if more := len(names) - maxListed; more > 0 {
+		last = fmt.Sprintf("%d more", more)
+		names = names[:maxListed+1]
 	}
-	return out + " or " + names[len(names)-1]
+	return strings.Join(names[:len(names)-1], ", ") + " or " + last
 }

@@ -58,6 +58,10 @@ type imported struct {
 	// beyond is why the pool's limits would not let it be created, nil when they
 	// would.
 	beyond *RuleError
+	// met is what the pool had under its id when they were compared, differs how
+	// that is other, "" when it is not.
+	met     *node
+	differs string
 }
 
 // Import begins to take in records for an actor. Error: *DeniedError where it may

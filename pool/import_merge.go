@@ -4,14 +4,17 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // merge creates what the pool does not have, in one revision.
 func (m *Import) merge(ctx context.Context, r Request) (ImportResult, error) {
 	var result ImportResult
+	byID, err := m.compare(ctx)
+	if err != nil {
+		return result, err
+	}
 	out, err := m.pool.mutate(ctx, "ImportPool", r, func(tx *tx) ([]string, string, error) {
-		g := &merging{tx: tx, tasks: m.tasks}
+		g := &merging{tx: tx, tasks: m.tasks, byID: byID}
 		if err := g.run(); err != nil {
 			return nil, "", err
 		}
@@ -33,7 +36,7 @@ type merging struct {
 	*tx
 	tasks []*imported
 	fates []fate
-	// byID are the places of the tasks, candidates of those that the pool does not
+	// byID are the places of the tasks, the first of those with one id, candidates of those that the pool does not
 	// have, users of the candidates that name one as dependency or parent.
 	byID       map[string]int
 	candidates []int
@@ -61,7 +64,6 @@ const (
 
 func (g *merging) run() error {
 	g.fates = make([]fate, len(g.tasks))
-	g.byID = make(map[string]int, len(g.tasks))
 	g.users = map[string][]int{}
 	for i := range g.tasks {
 		g.meet(i)
@@ -86,11 +88,10 @@ func (g *merging) meet(i int) {
 	id := ""
 	if t.task != nil {
 		id = t.task.ID
-		if first, twice := g.byID[id]; twice {
+		if first := g.byID[id]; first != i {
 			g.refuse(i, ReasonInvalidField, fmt.Sprintf("%s.task.id is that of %s, too", record(t.index), record(g.tasks[first].index)))
 			return
 		}
-		g.byID[id] = i
 	}
 	switch {
 	case t.later != nil:
@@ -108,8 +109,9 @@ func (g *merging) meet(i int) {
 		}
 		return
 	}
-	if fields := differences(n, t); len(fields) > 0 {
-		g.refuse(i, ReasonTaskDiffers, fmt.Sprintf("%s differs here in %s; it was left as it is", n.task.Key(), strings.Join(fields, ", ")))
+	t.meet(n)
+	if t.differs != "" {
+		g.refuse(i, ReasonTaskDiffers, t.differs)
 		return
 	}
 	g.fates[i].is = isUnchanged

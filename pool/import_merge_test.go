@@ -384,7 +384,7 @@ func TestMerge_listsRefusalsUpToABound(t *testing.T) {
 		return m
 	})
 	r := open(t).mustMerge(bad, 0, 0, 1500)
-	if len(r.Refused) != 1000 || r.Refused[999].Index != 1999 {
+	if len(r.Refused) != 100 || r.Refused[99].Index != 199 {
 		t.Errorf("%d are listed", len(r.Refused))
 	}
 }

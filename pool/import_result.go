@@ -32,7 +32,7 @@ type Refusal struct {
 // maxRefusals are listed in an answer, each saying at most maxRefusalText
 // characters: a request that is repeated gets them again, so they are kept.
 const (
-	maxRefusals    = 1000
+	maxRefusals    = 100
 	maxRefusalText = 400
 )
 

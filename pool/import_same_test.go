@@ -1,6 +1,7 @@
 package pool_test
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -110,6 +111,31 @@ func TestMerge_findsEveryDifference(t *testing.T) {
 		})
 		if r := from.mustMerge(changed, 0, 1, 1); !strings.Contains(r.Refused[0].Message, "in thread;") {
 			t.Errorf("%s: got %s", name, r.Refused[0].Message)
+		}
+	}
+}
+
+// A field that is added to a task is one that two may differ in, or the pool's own.
+func TestMerge_knowsEveryField(t *testing.T) {
+	compared := map[string]bool{
+		"Title": true, "Brief": true, "Priority": true, "Type": true, "Labels": true, "Status": true, "Dependencies": true,
+		"ParentID": true, "DiscoveredFrom": true, "Assignee": true, "AssignedByClaim": true, "Holder": true, "HeldAt": true,
+		"BlockedReason": true, "NotBefore": true, "CreatedBy": true, "CreatedAt": true, "ClosedAt": true,
+		"Description": true, "Body": true, "AcceptanceCriteria": true, "Links": true, "Steps": true, "Constraints": true,
+		"OutOfScope": true, "Verification": true, "Context": true, "EdgeCases": true,
+	}
+	own := map[string]bool{
+		"ID": true, "Number": true, "Revision": true, "Version": true, "UpdatedAt": true, "Unfinished": true,
+		"HistoryCount": true, "HistoryLength": true, "EventCount": true,
+		"Depth": true, "ChildrenTotal": true, "ChildrenDone": true, "ChildrenOpen": true,
+	}
+	// Refused where a record has them, and no task has them yet.
+	later := map[string]bool{"Reviewer": true, "Lease": true, "Result": true, "Submission": true}
+	for _, of := range []reflect.Type{reflect.TypeFor[task.Task](), reflect.TypeFor[task.Brief]()} {
+		for i := range of.NumField() {
+			if name := of.Field(i).Name; !compared[name] && !own[name] && !later[name] {
+				t.Errorf("%s.%s: say in differences whether an import may differ in it, try it in TestMerge_findsEveryDifference, and list it here", of.Name(), name)
+			}
 		}
 	}
 }

@@ -40,6 +40,17 @@ type WatchOptions struct {
 	After feed.Cursor
 }
 
+// Check finds what no pool would watch for.
+func (o WatchOptions) Check() (v task.Violations) {
+	if o.Filter != nil && o.Filter.Text != "" {
+		v.Add("filter.text", "can't be watched for: every change would be searched for every watcher; leave it out and look at what comes, or list with ReadTask, which takes it")
+	}
+	if o.Start == FromCursor && o.After.Filter != 0 && o.After.Filter != o.FilterHash {
+		v.Add("after_cursor", "is of a watch with another filter, whose view was another: send the filter that it came with, or leave it out to start with a snapshot")
+	}
+	return v
+}
+
 // Watch is one reader of a pool's feed: a position, and what it has read ahead,
 // which is bounded. It holds up nobody: one that is slow falls out of the ring
 // and reads the store, and one that falls out of the store's history ends.
@@ -80,15 +91,12 @@ func (p *Pool) Watch(ctx context.Context, actor string, o WatchOptions) (_ *Watc
 	if o.Filter == nil {
 		o.Filter = &Filter{IncludeClosed: true}
 	}
-	if o.Filter.Text != "" {
-		return nil, invalid("filter.text", "can't be watched for: a task may mention it without changing; leave it out, and look at what comes")
+	if v := o.Check(); len(v) > 0 {
+		return nil, &InvalidError{Reason: ReasonInvalidField, Violations: v}
 	}
 	exclude, err := resolveMember("exclude_actor", o.ExcludeActor, actor)
 	if err != nil {
 		return nil, err
-	}
-	if o.Start == FromCursor && o.After.Filter != 0 && o.After.Filter != o.FilterHash {
-		return nil, invalid("after_cursor", "was given by a watch with another filter: start with a snapshot, or with the cursor of an answer or of a watch with this filter")
 	}
 	free, err := p.watchers.take(actor)
 	if err != nil {

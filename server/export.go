@@ -14,12 +14,6 @@ import (
 	"github.com/taskpool-dev/taskpool/pool/taskpb"
 )
 
-// Bounds of one message of an export.
-const (
-	maxExportRecords = 256
-	maxExportBytes   = 1 << 20
-)
-
 // ExportPool implements [taskpoolv1.PoolServiceServer]. It holds one message at a
 // time, and the pool as it was when it began.
 func (s *poolService) ExportPool(req *taskpoolv1.ExportPoolRequest, stream grpc.ServerStreamingServer[taskpoolv1.ExportPoolResponse]) error {
@@ -51,7 +45,7 @@ func export(ctx context.Context, e *pool.Export, send func(*taskpoolv1.ExportPoo
 	for r := range e.Records() {
 		record := taskpb.Record(r)
 		more := protowire.SizeTag(1) + protowire.SizeBytes(proto.Size(record))
-		if n := len(message.Records); n == maxExportRecords || n > 0 && size+more > maxExportBytes {
+		if n := len(message.Records); n == maxMessageItems || n > 0 && size+more > maxMessageBytes {
 			if err := send(message); err != nil {
 				return err
 			}

@@ -175,7 +175,7 @@ func TestSnapshotParts(t *testing.T) {
 			err := watchView{view: fullView}.snapshotParts(c.tasks, func(m *taskpoolv1.WatchTasksResponse, size int) error {
 				n := len(m.GetSnapshot().GetTasks())
 				parts = append(parts, n)
-				if whole := proto.Size(m); n > 1 && whole > maxWatchBytes+16 || size > whole {
+				if whole := proto.Size(m); n > 1 && whole > maxMessageBytes+16 || size > whole {
 					t.Errorf("a part of %d tasks has %d bytes, and is said to have %d", n, whole, size)
 				}
 				return nil

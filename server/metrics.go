@@ -20,7 +20,6 @@ type metrics struct {
 	panics   prometheus.Counter
 	streams  prometheus.Gauge
 
-	watches      prometheus.Gauge
 	watchChanges prometheus.Counter
 	watchBytes   prometheus.Counter
 	watchEnds    *prometheus.CounterVec
@@ -52,7 +51,6 @@ func newMetrics(s *Server) *metrics {
 		streams: prometheus.NewGauge(prometheus.GaugeOpts{Name: "taskpool_grpc_streams", Help: "Streams that are open now."}),
 		methods: map[string]*methodMetrics{},
 
-		watches:      prometheus.NewGauge(prometheus.GaugeOpts{Name: "taskpool_watches", Help: "Watches that are open now."}),
 		watchChanges: prometheus.NewCounter(prometheus.CounterOpts{Name: "taskpool_watch_changes_total", Help: "Changes sent to watches."}),
 		watchBytes:   prometheus.NewCounter(prometheus.CounterOpts{Name: "taskpool_watch_bytes_total", Help: "Bytes of the messages sent to watches."}),
 		watchEnds: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -65,9 +63,10 @@ func newMetrics(s *Server) *metrics {
 	info.Set(1)
 	m.registry.MustRegister(
 		m.requests, m.latency, m.panics, m.streams, info,
-		m.watches, m.watchChanges, m.watchBytes, m.watchEnds,
+		m.watchChanges, m.watchBytes, m.watchEnds,
 		gauge("taskpool_store_healthy", "1 while the store takes changes, else 0.", func() float64 { return oneIf(s.registry.Health() == nil) }),
 		gauge("taskpool_draining", "1 once the server is stopping.", func() float64 { return oneIf(s.isDraining()) }),
+		gauge("taskpool_watches", "Watches that are open now.", func() float64 { return float64(s.registry.Watchers()) }),
 		gauge("taskpool_open_pools", "Pools that are open now.", func() float64 { return float64(s.registry.OpenPools()) }),
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),

@@ -8,7 +8,6 @@ import (
 	taskpoolv1 "github.com/taskpool-dev/taskpool/gen/taskpool/v1"
 	"github.com/taskpool-dev/taskpool/pool"
 	"github.com/taskpool-dev/taskpool/pool/feed"
-	"github.com/taskpool-dev/taskpool/pool/task"
 )
 
 // WatchTasks implements [taskpoolv1.TaskServiceServer]. It always ends with an
@@ -47,37 +46,24 @@ func watchOptions(ctx context.Context, req *taskpoolv1.WatchTasksRequest) (pool.
 	if req.GetFilter() != nil {
 		o.Filter = &filter
 	}
-	noText(&v, req.GetFilter())
 	checkView(&v, req.GetView())
+	var malformed error
 	switch start := req.GetStart().(type) {
 	case *taskpoolv1.WatchTasksRequest_AfterCursor:
 		o.Start = pool.FromCursor
-		o.After, err = after(&v, start.AfterCursor, o.FilterHash)
+		o.After, malformed = feed.Parse(start.AfterCursor)
 	case *taskpoolv1.WatchTasksRequest_Now:
 		o.Start = pool.FromNow
 	default:
 		o.Start = pool.FromSnapshot
 	}
-	if err != nil {
-		return o, err
-	}
-	return o, invalid(v)
-}
-
-// after reads the cursor to go on after. One that is no cursor has a reason of
-// its own, where nothing else is wrong.
-func after(v *task.Violations, text string, filter uint32) (feed.Cursor, error) {
-	const field = "after_cursor"
-	c, err := feed.Parse(text)
-	switch {
-	case err != nil:
-		const why = "is no cursor of this service: send one back as it was given, or leave it out to start with a snapshot"
-		if len(*v) == 0 {
-			return c, violation(pool.ReasonMalformedCursor, field, why)
+	v = append(v, o.Check()...)
+	if malformed != nil {
+		const field, why = "after_cursor", "is no cursor of this service: send one back as it was given, or leave it out to start with a snapshot"
+		if len(v) == 0 { // the reason of its own is told where nothing else is wrong
+			return o, violation(pool.ReasonMalformedCursor, field, why)
 		}
 		v.Add(field, why)
-	case c.Filter != 0 && c.Filter != filter:
-		v.Add(field, "is of a watch with another filter, whose view was another: send the filter that it came with, or leave it out to start with a snapshot")
 	}
-	return c, nil
+	return o, invalid(v)
 }

@@ -47,7 +47,7 @@ func TestWatch_refusals(t *testing.T) {
 		"another's filter": {&taskpoolv1.WatchTasksRequest{Filter: mine, Start: after(of(f.as("agent:b"), mine))}, codes.InvalidArgument, pool.ReasonInvalidField, "after_cursor"},
 		"all at once": {
 			&taskpoolv1.WatchTasksRequest{View: -1, Start: after("x"), Filter: &taskpoolv1.TaskFilter{Text: "x", ParentId: "T-1", TopLevel: true, Statuses: []taskpoolv1.TaskStatus{99}}},
-			codes.InvalidArgument, pool.ReasonInvalidField, "filter.statuses[0] filter.top_level filter.text view after_cursor",
+			codes.InvalidArgument, pool.ReasonInvalidField, "filter.statuses[0] filter.top_level view filter.text after_cursor",
 		},
 		"parent":            {&taskpoolv1.WatchTasksRequest{Filter: &taskpoolv1.TaskFilter{ParentId: "T-9"}}, codes.NotFound, pool.ReasonTaskNotFound, ""},
 		"member":            {&taskpoolv1.WatchTasksRequest{Filter: &taskpoolv1.TaskFilter{Holder: "a b"}}, codes.NotFound, pool.ReasonMemberNotFound, ""},

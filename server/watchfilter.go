@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	taskpoolv1 "github.com/taskpool-dev/taskpool/gen/taskpool/v1"
-	"github.com/taskpool-dev/taskpool/pool/task"
 )
 
 // A watch's cursors carry a hash of its filter: what was not in one view is not
@@ -94,13 +93,5 @@ func (h filterHasher) texts(field int64, all ...string) {
 	for _, s := range all {
 		h.numbers(int64(len(s)))
 		h.Write([]byte(s))
-	}
-}
-
-// noText refuses to watch for a text, which would be looked for in every change
-// for every watcher.
-func noText(v *task.Violations, m *taskpoolv1.TaskFilter) {
-	if m.GetText() != "" {
-		v.Add("filter.text", "can't be watched for: leave it out and look at the changes as they come, or list with ReadTask, which takes it")
 	}
 }

@@ -11,11 +11,11 @@ import (
 	"github.com/taskpool-dev/taskpool/pool/taskpb"
 )
 
-// The bounds of one message of a watch. One task that is larger than the second
-// comes alone.
+// The bounds of one message of a stream: of tasks in a snapshot, of records in an
+// export. What is larger than the second comes alone.
 const (
-	maxWatchItems = 256
-	maxWatchBytes = 1 << 20
+	maxMessageItems = 256
+	maxMessageBytes = 1 << 20
 )
 
 const snapshotTasksField protowire.Number = 1 // WatchSnapshot.tasks
@@ -90,7 +90,7 @@ func (v watchView) snapshotParts(tasks []*task.Task, send func(m *taskpoolv1.Wat
 	for _, t := range tasks {
 		m := v.task(t)
 		n := protowire.SizeTag(snapshotTasksField) + protowire.SizeBytes(proto.Size(m))
-		if len(part) == maxWatchItems || size+n > maxWatchBytes {
+		if len(part) == maxMessageItems || size+n > maxMessageBytes {
 			if err := flush(); err != nil {
 				return err
 			}

@@ -63,8 +63,6 @@ func (r *watchRun) supervise(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	metrics := r.server.metrics
-	metrics.watches.Inc()
-	defer metrics.watches.Dec()
 	r.begun = time.Now()
 	ended := make(chan error, 1)
 	r.server.work.Go(func() {

@@ -969,7 +969,7 @@ type ImportPoolResponse struct {
 	Created int32 `protobuf:"varint,1,opt,name=created,proto3" json:"created,omitempty"`
 	// How many were there already, with the same content.
 	Unchanged int32 `protobuf:"varint,2,opt,name=unchanged,proto3" json:"unchanged,omitempty"`
-	// Which were refused, the first 1,000 of them. Never in RESTORE.
+	// Which were refused, the first 100 of them. Never in RESTORE.
 	Refused []*ImportRefusal `protobuf:"bytes,3,rep,name=refused,proto3" json:"refused,omitempty"`
 	// Of the revision that took them in; of the newest where nothing came in.
 	Cursor string `protobuf:"bytes,4,opt,name=cursor,proto3" json:"cursor,omitempty"`
