@@ -176,8 +176,12 @@ func (m *Import) Run(ctx context.Context, r Request) (ImportResult, error) {
 }
 
 // whole checks that the records are all that their export gave, where it says so.
+// A restore must know.
 func (m *Import) whole() {
 	if m.outline == nil || m.outline.Extent == nil {
+		if m.mode == ImportRestore {
+			m.reject(0, "extent", "is absent: a restore begins with the first record of an export, which counts the others; begin with it, or merge")
+		}
 		return
 	}
 	x := m.outline.Extent

@@ -31,6 +31,31 @@ func fixed(t testing.TB) [][]byte {
 	return all
 }
 
+// counted are records whose first, where it is a pool, tells how many there are.
+func counted(t testing.TB, all [][]byte) [][]byte {
+	t.Helper()
+	x := &taskpoolv1.PoolExtent{}
+	for _, one := range all {
+		m := message(t, one)
+		if it := m.GetTask(); it != nil {
+			x.Tasks++
+			if ref, _ := task.ParseReference(it.GetKey()); ref.Kind == task.ReferenceKey {
+				x.LastTaskNumber = max(x.LastTaskNumber, ref.Number)
+			}
+		}
+		if m.GetEvent() != nil {
+			x.Events++
+			x.LastEventId = max(x.LastEventId, m.GetEvent().GetId())
+		}
+	}
+	return edited(t, all, func(i int, m *taskpoolv1.PoolRecord) *taskpoolv1.PoolRecord {
+		if i == 0 && m.GetPool() != nil && m.Extent == nil {
+			m.Extent = x
+		}
+		return m
+	})
+}
+
 // takeBytes imports records into a pool of its own that has had.
 func takeBytes(t *testing.T, mode pool.ImportMode, had, all [][]byte) (*pool.Pool, pool.ImportResult, error) {
 	t.Helper()
@@ -46,9 +71,12 @@ func takeBytes(t *testing.T, mode pool.ImportMode, had, all [][]byte) (*pool.Poo
 	}
 	t.Cleanup(release)
 	if had != nil {
-		if _, err := take(t, p, pool.Request{Actor: operator}, pool.ImportRestore, had); err != nil {
+		if _, err := take(t, p, pool.Request{Actor: operator}, pool.ImportRestore, counted(t, had)); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if mode == pool.ImportRestore {
+		all = counted(t, all)
 	}
 	before := p.State()
 	result, err := take(t, p, pool.Request{Actor: operator}, mode, all)

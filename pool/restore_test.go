@@ -234,6 +234,20 @@ func TestRestore_refusesWhatContradictsItself(t *testing.T) {
 	}
 }
 
+// Without what tells how many records there are, nobody would notice that some
+// are missing, and numbers that were deleted would be given out again.
+func TestRestore_needsTheFirstRecord(t *testing.T) {
+	all := records(t, story(t).Pool)
+	uncounted := edited(t, all, func(_ int, m *taskpoolv1.PoolRecord) *taskpoolv1.PoolRecord { m.Extent = nil; return m })
+	for name, bad := range map[string][][]byte{"without it": all[1:], "without an extent": uncounted} {
+		f := open(t)
+		e := as[*pool.InvalidError](t, f.refused("INVALID_FIELD", func() error { _, err := f.restore(bad); return err }))
+		if len(e.Violations) != 1 || e.Violations[0].Field != "records[0].extent" {
+			t.Errorf("%s: got %v", name, e.Violations)
+		}
+	}
+}
+
 func TestRestore_namesEveryViolationAtOnce(t *testing.T) {
 	all := records(t, story(t).Pool)
 	bad := edited(t, all, func(_ int, m *taskpoolv1.PoolRecord) *taskpoolv1.PoolRecord {

@@ -66,7 +66,7 @@ func TestWatch_largeChange(t *testing.T) {
 func TestWatch_largeThread(t *testing.T) {
 	f := open(t)
 	d := f.titled("talkative")
-	records := f.records()
+	records := f.records()[1:] // nobody counts the comments
 	for i := range 60 {
 		records = append(records, task.Record{Event: &task.Event{
 			ID: int64(100 + i), TaskID: d.ID, At: d.CreatedAt, Actor: "agent:bob", Kind: task.EventComment, Body: strings.Repeat("x", 20000),
@@ -81,9 +81,7 @@ func TestWatch_largeThread(t *testing.T) {
 // records are the pool's, but for what is of the pool itself.
 func (f *fixture) records() (records []task.Record) {
 	for r := range f.Export().Records() {
-		if r.Outline == nil {
-			records = append(records, r)
-		}
+		records = append(records, r)
 	}
 	return records
 }

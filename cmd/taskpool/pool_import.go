@@ -83,10 +83,12 @@ type importing struct {
 	closed bool
 }
 
-// Bounds of a message, as the server has them for an export.
+// Bounds of a message, as the server has them for an export. maxRecordBytes is
+// what it takes of one record, as MaxMessageBytes leaves room for it.
 const (
 	maxImportRecords = 256
 	maxImportBytes   = 1 << 20
+	maxRecordBytes   = client.MaxMessageBytes - 1<<10
 )
 
 func (i *importing) run(ctx context.Context, c *client.Client, from io.Reader) error {
@@ -137,10 +139,13 @@ func (i *importing) send(stream grpc.ClientStreamingClient[taskpoolv1.ImportPool
 		if err := jsonl.Decode(text, record, "record", `{"task": {…}}`); err != nil {
 			problems = append(problems, jsonl.Problem{Line: line, Text: err.Error()})
 		}
+		n := proto.Size(record)
+		if n > maxRecordBytes {
+			problems = append(problems, jsonl.Problem{Line: line, Text: fmt.Sprintf("is %d bytes, and a message takes %d: no pool has such a task; take the line out", n, maxRecordBytes)})
+		}
 		if len(problems) > 0 {
 			continue // nothing is sent any more, but all that is wrong is told
 		}
-		n := proto.Size(record)
 		if len(message.Records) == maxImportRecords || len(message.Records) > 0 && size+n > maxImportBytes {
 			if err := flush(); err != nil {
 				return i.answer(stream, err)

@@ -148,6 +148,20 @@ func TestImport_whatCantBeTaken(t *testing.T) {
 		"no file":   {"", []string{"nowhere.jsonl"}, exitRefused, "taskpool: open nowhere.jsonl: no such file or directory\n"},
 		"two files": {"", []string{"a", "b"}, exitUsage, "taskpool: \"b\" is one argument too many; see taskpool pool import --help\n"},
 		"cut":       {strings.Join(lines[:len(lines)-2], ""), nil, exitRefused, "taskpool: line 1: extent counts 4 tasks and 8 events, and 4 and 7 came: the export was cut or changed; export again, or merge without this first record\n  nothing was changed\n"},
+		"huge": {
+			text + `{"task":{"title":"` + strings.Repeat("x", 16<<20) + "\"}}\n",
+			nil,
+			exitRefused,
+			"taskpool: standard input can't be read as what export writes, nothing was changed:\n" +
+				"  line 14: is 16777226 bytes, and a message takes 16776192: no pool has such a task; take the line out\n",
+		},
+		"restore without the count": {
+			strings.Join(lines[1:], ""),
+			[]string{"--restore"},
+			exitRefused,
+			"taskpool: line 1: extent is absent: a restore begins with the first record of an export, which counts the others; begin with it, or merge\n" +
+				"  nothing was changed\n",
+		},
 		"restore by a member": {
 			text,
 			[]string{"--restore", "--actor", "agent:a"},

@@ -898,7 +898,7 @@ type ImportPoolRequest struct {
 	// UNSPECIFIED: MERGE.
 	Mode ImportMode `protobuf:"varint,3,opt,name=mode,proto3,enum=taskpool.v1.ImportMode" json:"mode,omitempty"`
 	// In the order ExportPool gave them. Some may be left out in MERGE, also the
-	// first, without which nobody counts them.
+	// first, without which nobody counts them; RESTORE needs it.
 	Records       []*PoolRecord `protobuf:"bytes,4,rep,name=records,proto3" json:"records,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
