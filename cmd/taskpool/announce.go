@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	taskpoolv1 "github.com/taskpool-dev/taskpool/gen/taskpool/v1"
+	"github.com/taskpool-dev/taskpool/internal/words"
 )
 
 // systemPool is who does what the pool derives.
@@ -39,7 +40,7 @@ func announcement(c *taskpoolv1.TaskChange, before *taskpoolv1.Task, names *titl
 
 // standing is a status with what it waits for.
 func standing(t *taskpoolv1.Task, names *titles) string {
-	text := word(t.GetStatus())
+	text := words.Of(t.GetStatus())
 	if ids := t.GetUnfinishedDependencyIds(); len(ids) > 0 && t.GetStatus() == taskpoolv1.TaskStatus_TASK_STATUS_PENDING {
 		text += ": waits for " + names.keys(ids)
 	}
@@ -94,7 +95,7 @@ func announced(e *taskpoolv1.TaskEvent, t *taskpoolv1.Task, names *titles) strin
 		if d.Subtask.GetKind() == taskpoolv1.SubtaskKind_SUBTASK_KIND_ALL_CLOSED {
 			return "all subtasks closed"
 		}
-		return strings.TrimSpace("subtask "+names.key(d.Subtask.GetChildId())+" "+word(d.Subtask.GetKind())) + by
+		return strings.TrimSpace("subtask "+names.key(d.Subtask.GetChildId())+" "+words.Of(d.Subtask.GetKind())) + by
 	case *taskpoolv1.TaskEvent_Edited:
 		return withReason("edited"+by, edited(d.Edited))
 	case *taskpoolv1.TaskEvent_Progress:
@@ -119,7 +120,7 @@ func announced(e *taskpoolv1.TaskEvent, t *taskpoolv1.Task, names *titles) strin
 		return "gets another attempt"
 	}
 	// One of tomorrow, or one that was taken away.
-	return withReason(strings.ReplaceAll(word(e.GetKind()), "_", " ")+by, happening(e, names))
+	return withReason(strings.ReplaceAll(words.Of(e.GetKind()), "_", " ")+by, happening(e, names))
 }
 
 var verdicts = map[taskpoolv1.Verdict]string{
@@ -143,7 +144,7 @@ func claimed(d *taskpoolv1.ClaimedDetail) string {
 // statusAnnounced is a change of status. One that is derived needs no "by".
 func statusAnnounced(d *taskpoolv1.StatusDetail, by string, t *taskpoolv1.Task, names *titles) string {
 	open := d.GetTo() == taskpoolv1.TaskStatus_TASK_STATUS_READY || d.GetTo() == taskpoolv1.TaskStatus_TASK_STATUS_PENDING
-	text := word(d.GetTo()) + by
+	text := words.Of(d.GetTo()) + by
 	switch {
 	case by == "" && len(d.GetUnfinishedDependencyIds()) > 0:
 		text += ", waits for " + names.keys(d.GetUnfinishedDependencyIds())

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	taskpoolv1 "github.com/taskpool-dev/taskpool/gen/taskpool/v1"
+	"github.com/taskpool-dev/taskpool/internal/words"
 )
 
 // changeFlags are the flags that change a task. What was not given stays absent
@@ -52,8 +53,8 @@ func (u *changeFlags) register(a *app, cmd *cobra.Command) {
 	f.Int64Var(&u.request.ExpectedVersion, "expected-version", 0, "only if nobody changed the task since it had this `version`")
 	f.StringVar(&u.request.HoldToken, "hold-token", "", "`token` of your hold")
 	requestIDFlag(cmd, &u.request.RequestId)
-	offer(cmd, "priority", fixed(append(wordsOf[taskpoolv1.TaskPriority](), "none")...))
-	offer(cmd, "type", fixed(append(wordsOf[taskpoolv1.TaskType](), "none")...))
+	offer(cmd, "priority", fixed(append(words.All[taskpoolv1.TaskPriority](), "none")...))
+	offer(cmd, "type", fixed(append(words.All[taskpoolv1.TaskType](), "none")...))
 	offer(cmd, "status", fixed("in_progress", "ready", "review", "blocked", "done", "cancelled"))
 }
 

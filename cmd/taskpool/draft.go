@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	taskpoolv1 "github.com/taskpool-dev/taskpool/gen/taskpool/v1"
+	"github.com/taskpool-dev/taskpool/internal/words"
 )
 
 // draftFlags are the flags that describe a new task, one for each field.
@@ -52,8 +53,8 @@ func (d *draftFlags) register(a *app, cmd *cobra.Command) {
 	d.notBefore.now = a.now
 	f.Var(&d.notBefore, "not-before", "not to be started before: 2026-01-02T15:04:05Z, or +90m, +2d from now")
 	f.StringVar(&d.discoveredFrom, "discovered-from", "", "the `task` during which it was found")
-	offer(cmd, "priority", fixed(wordsOf[taskpoolv1.TaskPriority]()...))
-	offer(cmd, "type", fixed(wordsOf[taskpoolv1.TaskType]()...))
+	offer(cmd, "priority", fixed(words.All[taskpoolv1.TaskPriority]()...))
+	offer(cmd, "type", fixed(words.All[taskpoolv1.TaskType]()...))
 }
 
 // given are the draft flags that were used.

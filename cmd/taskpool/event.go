@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	taskpoolv1 "github.com/taskpool-dev/taskpool/gen/taskpool/v1"
+	"github.com/taskpool-dev/taskpool/internal/words"
 )
 
 // happening is an event in words: the server's, or, where it sent none, those
@@ -31,7 +32,7 @@ func happening(e *taskpoolv1.TaskEvent, names *titles) string {
 	case *taskpoolv1.TaskEvent_Assigned:
 		return change(d.Assigned.GetFrom(), d.Assigned.GetTo(), "nobody")
 	case *taskpoolv1.TaskEvent_Subtask:
-		return strings.TrimSpace(strings.ReplaceAll(word(d.Subtask.GetKind()), "_", " ") + " " + names.key(d.Subtask.GetChildId()))
+		return strings.TrimSpace(strings.ReplaceAll(words.Of(d.Subtask.GetKind()), "_", " ") + " " + names.key(d.Subtask.GetChildId()))
 	case *taskpoolv1.TaskEvent_Edited:
 		return edited(d.Edited)
 	case *taskpoolv1.TaskEvent_Dependency:
@@ -39,7 +40,7 @@ func happening(e *taskpoolv1.TaskEvent, names *titles) string {
 	case *taskpoolv1.TaskEvent_HoldExpired:
 		return "of " + d.HoldExpired.GetHolder()
 	case *taskpoolv1.TaskEvent_Verdict:
-		return withReason(word(d.Verdict.GetVerdict()), d.Verdict.GetEvidence())
+		return withReason(words.Of(d.Verdict.GetVerdict()), d.Verdict.GetEvidence())
 	case *taskpoolv1.TaskEvent_Imported:
 		return "was " + d.Imported.GetKey() + " where it came from"
 	}
@@ -48,7 +49,7 @@ func happening(e *taskpoolv1.TaskEvent, names *titles) string {
 
 // moved is a change of status.
 func moved(d *taskpoolv1.StatusDetail, names *titles) string {
-	text := change(word(d.GetFrom()), word(d.GetTo()), "none")
+	text := change(words.Of(d.GetFrom()), words.Of(d.GetTo()), "none")
 	if d.GetForced() {
 		text += ", forced"
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	taskpoolv1 "github.com/taskpool-dev/taskpool/gen/taskpool/v1"
+	"github.com/taskpool-dev/taskpool/internal/words"
 )
 
 // filterFlags are the flags that select tasks, one for each condition.
@@ -39,9 +40,9 @@ func (s *filterFlags) register(a *app, cmd *cobra.Command) {
 	s.closedSince.now = a.now
 	f.Var(&s.closedSince, "closed-since", "also those closed since: 2026-01-02T15:04:05Z, or -24h, -7d")
 	f.BoolVar(&s.filter.IncludeClosed, "all", false, "closed tasks too")
-	offer(cmd, "status", listed(wordsOf[taskpoolv1.TaskStatus]()...))
-	offer(cmd, "priority", listed(append(wordsOf[taskpoolv1.TaskPriority](), "none")...))
-	offer(cmd, "type", listed(append(wordsOf[taskpoolv1.TaskType](), "none")...))
+	offer(cmd, "status", listed(words.All[taskpoolv1.TaskStatus]()...))
+	offer(cmd, "priority", listed(append(words.All[taskpoolv1.TaskPriority](), "none")...))
+	offer(cmd, "type", listed(append(words.All[taskpoolv1.TaskType](), "none")...))
 }
 
 // registerText adds the condition that only a listing knows.

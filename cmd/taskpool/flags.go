@@ -6,27 +6,29 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/taskpool-dev/taskpool/internal/words"
 )
 
 // The flag types here read their text at once, so that a wrong value is wrong
 // usage and named with its flag.
 
 // wordFlag is one value of an enumeration.
-type wordFlag[E enum] struct {
+type wordFlag[E words.Enum] struct {
 	value E
 	none  string // the word for UNSPECIFIED
 }
 
-func (f *wordFlag[E]) String() string { return word(f.value) }
+func (f *wordFlag[E]) String() string { return words.Of(f.value) }
 func (f *wordFlag[E]) Type() string   { return "word" }
 
 func (f *wordFlag[E]) Set(text string) (err error) {
-	f.value, err = parseWord[E](text, f.none)
+	f.value, err = words.Parse[E](text, f.none)
 	return err
 }
 
 // wordsFlag is several, repeated or divided by commas.
-type wordsFlag[E enum] struct {
+type wordsFlag[E words.Enum] struct {
 	values []E
 	none   string
 }
@@ -34,7 +36,7 @@ type wordsFlag[E enum] struct {
 func (f *wordsFlag[E]) String() string {
 	all := make([]string, len(f.values))
 	for i, value := range f.values {
-		all[i] = word(value)
+		all[i] = words.Of(value)
 	}
 	return strings.Join(all, ",")
 }
@@ -43,7 +45,7 @@ func (f *wordsFlag[E]) Type() string { return "words" }
 
 func (f *wordsFlag[E]) Set(text string) error {
 	for one := range strings.SplitSeq(text, ",") {
-		value, err := parseWord[E](strings.TrimSpace(one), f.none)
+		value, err := words.Parse[E](strings.TrimSpace(one), f.none)
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/taskpool-dev/taskpool/client"
 	"github.com/taskpool-dev/taskpool/cmd/taskpool/internal/terminal"
 	taskpoolv1 "github.com/taskpool-dev/taskpool/gen/taskpool/v1"
+	"github.com/taskpool-dev/taskpool/internal/words"
 )
 
 func (a *app) membersCommand() *cobra.Command {
@@ -49,7 +50,7 @@ func (a *app) membersCommand() *cobra.Command {
 		}
 		table := terminal.Table{Heads: []string{"ID", "KIND", "LABEL"}, Grow: 2}
 		for _, m := range members {
-			table.Add(terminal.Cell{Text: m.GetId()}, terminal.Cell{Text: word(m.GetKind())}, terminal.Cell{Text: m.GetLabel()})
+			table.Add(terminal.Cell{Text: m.GetId()}, terminal.Cell{Text: words.Of(m.GetKind())}, terminal.Cell{Text: m.GetLabel()})
 		}
 		if err := a.print(table.Render(a.screen)); err != nil || next == "" {
 			return err

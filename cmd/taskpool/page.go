@@ -10,6 +10,7 @@ import (
 	"github.com/taskpool-dev/taskpool/client"
 	"github.com/taskpool-dev/taskpool/cmd/taskpool/internal/terminal"
 	taskpoolv1 "github.com/taskpool-dev/taskpool/gen/taskpool/v1"
+	"github.com/taskpool-dev/taskpool/internal/words"
 )
 
 // page is the text of a task for people, put together section by section.
@@ -26,7 +27,7 @@ func (a *app) printTask(ctx context.Context, c *client.Client, answer *taskpoolv
 	names.know(answer)
 	p := &page{screen: a.screen, width: len("depends on")}
 	p.line(p.screen.Paint(terminal.Bold, terminal.Line(strings.TrimSpace(t.GetKey()+"  "+t.GetTitle()))))
-	p.line(p.screen.Paint(statusStyle(t.GetStatus()), word(t.GetStatus())) + terminal.Line(because(t, names)))
+	p.line(p.screen.Paint(statusStyle(t.GetStatus()), words.Of(t.GetStatus())) + terminal.Line(because(t, names)))
 	p.facts(t, names)
 	p.paragraph("Description", t.GetDescription())
 	p.paragraph("Body", t.GetBody())
@@ -100,8 +101,8 @@ func (p *page) line(text string) {
 func (p *page) facts(t *taskpoolv1.Task, names *titles) {
 	p.line("")
 	p.fact("id", t.GetId())
-	p.fact("priority", word(t.GetPriority()))
-	p.fact("type", word(t.GetType()))
+	p.fact("priority", words.Of(t.GetPriority()))
+	p.fact("type", words.Of(t.GetType()))
 	p.fact("assignee", t.GetAssignee())
 	p.fact("reviewer", t.GetReviewer())
 	p.fact("labels", labels(t.GetLabels()))

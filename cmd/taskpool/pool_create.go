@@ -7,6 +7,7 @@ import (
 
 	"github.com/taskpool-dev/taskpool/client"
 	taskpoolv1 "github.com/taskpool-dev/taskpool/gen/taskpool/v1"
+	"github.com/taskpool-dev/taskpool/internal/words"
 )
 
 func (a *app) poolCreate() *cobra.Command {
@@ -39,8 +40,8 @@ func (a *app) poolCreate() *cobra.Command {
 	cmd.Flags().Var(&reviewer, "review-default", "who reviews where the filer names nobody: none (default) or filer")
 	requestIDFlag(cmd, &requestID)
 	offer(cmd, "limit", cobraLimits)
-	offer(cmd, "edit-rule", fixed(wordsOf[taskpoolv1.EditRule]()...))
-	offer(cmd, "review-default", fixed(wordsOf[taskpoolv1.ReviewDefault]()...))
+	offer(cmd, "edit-rule", fixed(words.All[taskpoolv1.EditRule]()...))
+	offer(cmd, "review-default", fixed(words.All[taskpoolv1.ReviewDefault]()...))
 	return cmd
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/taskpool-dev/taskpool/client"
 	"github.com/taskpool-dev/taskpool/cmd/taskpool/internal/terminal"
 	taskpoolv1 "github.com/taskpool-dev/taskpool/gen/taskpool/v1"
+	"github.com/taskpool-dev/taskpool/internal/words"
 )
 
 func (a *app) poolList() *cobra.Command {
@@ -39,8 +40,8 @@ func (a *app) poolList() *cobra.Command {
 		for _, pool := range pools {
 			table.Add(
 				terminal.Cell{Text: pool.GetName()},
-				terminal.Cell{Text: word(pool.GetEditRule())},
-				terminal.Cell{Text: word(pool.GetReviewDefault())},
+				terminal.Cell{Text: words.Of(pool.GetEditRule())},
+				terminal.Cell{Text: words.Of(pool.GetReviewDefault())},
 				terminal.Cell{Text: clock(pool.GetCreatedAt())},
 			)
 		}

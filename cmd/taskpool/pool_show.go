@@ -10,6 +10,7 @@ import (
 	"github.com/taskpool-dev/taskpool/client"
 	"github.com/taskpool-dev/taskpool/cmd/taskpool/internal/terminal"
 	taskpoolv1 "github.com/taskpool-dev/taskpool/gen/taskpool/v1"
+	"github.com/taskpool-dev/taskpool/internal/words"
 )
 
 func (a *app) poolShow() *cobra.Command {
@@ -40,8 +41,8 @@ func (a *app) printPool(pool *taskpoolv1.Pool) error {
 	p := &page{screen: a.screen, width: len("reviewed by")}
 	p.line(p.screen.Paint(terminal.Bold, terminal.Line(pool.GetName())))
 	p.fact("tasks", counts(pool.GetCounts()))
-	p.fact("edited by", word(pool.GetEditRule()))
-	p.fact("reviewed by", word(pool.GetReviewDefault()))
+	p.fact("edited by", words.Of(pool.GetEditRule()))
+	p.fact("reviewed by", words.Of(pool.GetReviewDefault()))
 	p.fact("callers", identity(pool.GetIdentity()))
 	p.fact("created", clock(pool.GetCreatedAt()))
 	p.fact("epoch", pool.GetEpoch())

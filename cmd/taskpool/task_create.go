@@ -9,6 +9,7 @@ import (
 	"github.com/taskpool-dev/taskpool/client"
 	"github.com/taskpool-dev/taskpool/cmd/taskpool/internal/terminal"
 	taskpoolv1 "github.com/taskpool-dev/taskpool/gen/taskpool/v1"
+	"github.com/taskpool-dev/taskpool/internal/words"
 )
 
 func (a *app) taskCreate() *cobra.Command {
@@ -84,5 +85,5 @@ func headline(t *taskpoolv1.Task) string {
 	if t.GetKey() == "" {
 		return t.GetId()
 	}
-	return fmt.Sprintf("%s (%s), %s: %s", t.GetKey(), t.GetId(), word(t.GetStatus()), terminal.Line(t.GetTitle()))
+	return fmt.Sprintf("%s (%s), %s: %s", t.GetKey(), t.GetId(), words.Of(t.GetStatus()), terminal.Line(t.GetTitle()))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/taskpool-dev/taskpool/client"
 	"github.com/taskpool-dev/taskpool/cmd/taskpool/internal/terminal"
 	taskpoolv1 "github.com/taskpool-dev/taskpool/gen/taskpool/v1"
+	"github.com/taskpool-dev/taskpool/internal/words"
 )
 
 func (a *app) taskList() *cobra.Command {
@@ -41,7 +42,7 @@ func (a *app) taskList() *cobra.Command {
 	filter.registerText(cmd)
 	pages.register(cmd)
 	cmd.Flags().Var(&view, "view", "how much of each task, with --json: preview, full or compact")
-	offer(cmd, "view", fixed(wordsOf[taskpoolv1.TaskView]()...))
+	offer(cmd, "view", fixed(words.All[taskpoolv1.TaskView]()...))
 	return cmd
 }
 
@@ -105,8 +106,8 @@ func tasksTable(tasks []*taskpoolv1.Task) *terminal.Table {
 	for _, t := range tasks {
 		table.Add(
 			terminal.Cell{Text: t.GetKey()},
-			terminal.Cell{Text: word(t.GetStatus()), Style: statusStyle(t.GetStatus())},
-			terminal.Cell{Text: word(t.GetPriority()), Style: priorityStyle(t.GetPriority())},
+			terminal.Cell{Text: words.Of(t.GetStatus()), Style: statusStyle(t.GetStatus())},
+			terminal.Cell{Text: words.Of(t.GetPriority()), Style: priorityStyle(t.GetPriority())},
 			terminal.Cell{Text: t.GetTitle()},
 			terminal.Cell{Text: who(t)},
 			terminal.Cell{Text: count(len(t.GetUnfinishedDependencyIds()), "task")},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/taskpool-dev/taskpool/client"
 	taskpoolv1 "github.com/taskpool-dev/taskpool/gen/taskpool/v1"
+	"github.com/taskpool-dev/taskpool/internal/words"
 )
 
 func (a *app) taskRead() *cobra.Command {
@@ -31,7 +32,7 @@ func (a *app) taskRead() *cobra.Command {
 	cmd.Flags().BoolVar(&request.IncludeThread, "thread", false, "also all that happened to it")
 	cmd.Flags().BoolVar(&request.IncludeRelatives, "relatives", false, "also its parent and children")
 	cmd.Flags().Var(&view, "view", "how much of it: full (default), preview or compact")
-	offer(cmd, "view", fixed(wordsOf[taskpoolv1.TaskView]()...))
+	offer(cmd, "view", fixed(words.All[taskpoolv1.TaskView]()...))
 	return cmd
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/taskpool-dev/taskpool/cmd/taskpool/internal/terminal"
 	taskpoolv1 "github.com/taskpool-dev/taskpool/gen/taskpool/v1"
+	"github.com/taskpool-dev/taskpool/internal/words"
 )
 
 // history is what was recorded while working.
@@ -29,7 +30,7 @@ func (p *page) thread(events []*taskpoolv1.TaskEvent, names *titles) {
 		if e.GetVia() != "" {
 			actor += " via " + e.GetVia()
 		}
-		p.row(clock(e.GetAt()), actor, word(e.GetKind()), happening(e, names))
+		p.row(clock(e.GetAt()), actor, words.Of(e.GetKind()), happening(e, names))
 	}
 }
 
@@ -59,7 +60,7 @@ func (p *page) related(heading string, tasks []*taskpoolv1.Task) {
 	for _, t := range tasks {
 		table.Add(
 			terminal.Cell{Text: t.GetKey()},
-			terminal.Cell{Text: word(t.GetStatus()), Style: statusStyle(t.GetStatus())},
+			terminal.Cell{Text: words.Of(t.GetStatus()), Style: statusStyle(t.GetStatus())},
 			terminal.Cell{Text: t.GetTitle()},
 			terminal.Cell{Text: who(t)},
 		)

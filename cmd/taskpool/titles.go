@@ -6,6 +6,7 @@ import (
 
 	"github.com/taskpool-dev/taskpool/client"
 	taskpoolv1 "github.com/taskpool-dev/taskpool/gen/taskpool/v1"
+	"github.com/taskpool-dev/taskpool/internal/words"
 )
 
 // mostTitles is how many other tasks are looked up to write one page; the rest
@@ -58,7 +59,7 @@ func (n *titles) of(id string) string {
 	if t == nil {
 		return short(id)
 	}
-	return t.GetKey() + " " + word(t.GetStatus()) + ": " + t.GetTitle()
+	return t.GetKey() + " " + words.Of(t.GetStatus()) + ": " + t.GetTitle()
 }
 
 // key is the key of a task.

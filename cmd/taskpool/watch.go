@@ -15,6 +15,7 @@ import (
 
 	"github.com/taskpool-dev/taskpool/client"
 	taskpoolv1 "github.com/taskpool-dev/taskpool/gen/taskpool/v1"
+	"github.com/taskpool-dev/taskpool/internal/words"
 )
 
 const watchHelp = `Show the tasks that are not closed, or those that flags select, then a line for
@@ -66,7 +67,7 @@ func (a *app) watchCommand() *cobra.Command {
 	f.StringVar(&o.ExcludeActor, "exclude-actor", "", "without what this `member` does")
 	f.BoolVar(&notMe, "exclude-me", false, "without what --actor does")
 	f.Var(&view, "view", "how much of each task, with --json: preview, full or compact")
-	offer(cmd, "view", fixed(wordsOf[taskpoolv1.TaskView]()...))
+	offer(cmd, "view", fixed(words.All[taskpoolv1.TaskView]()...))
 	return cmd
 }
 

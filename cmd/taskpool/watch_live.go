@@ -13,6 +13,7 @@ import (
 	"github.com/taskpool-dev/taskpool/client"
 	"github.com/taskpool-dev/taskpool/cmd/taskpool/internal/terminal"
 	taskpoolv1 "github.com/taskpool-dev/taskpool/gen/taskpool/v1"
+	"github.com/taskpool-dev/taskpool/internal/words"
 )
 
 const (
@@ -205,7 +206,7 @@ func (l *live) graph(c *taskpoolv1.GraphChange) string {
 	if g == nil {
 		return l.line(timestamppb.New(l.app.now()), c.GetGraphId(), "graph deleted", terminal.Dim, "")
 	}
-	return l.line(timestamppb.New(l.app.now()), g.GetId(), "graph "+word(g.GetStatus()), terminal.Plain, g.GetName())
+	return l.line(timestamppb.New(l.app.now()), g.GetId(), "graph "+words.Of(g.GetStatus()), terminal.Plain, g.GetName())
 }
 
 // The least columns of a key and of what happened, so that titles stand below

@@ -1,4 +1,5 @@
-package main
+// Package words has the words of the API's enumerations, for people and agents.
+package words
 
 import (
 	"fmt"
@@ -7,9 +8,9 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// enum is an enumeration of the API, as words: TASK_STATUS_IN_PROGRESS is
+// Enum is an enumeration of the API, as words: TASK_STATUS_IN_PROGRESS is
 // "in_progress".
-type enum interface {
+type Enum interface {
 	~int32
 	protoreflect.Enum
 }
@@ -19,9 +20,9 @@ func prefixOf(d protoreflect.EnumDescriptor) string {
 	return strings.TrimSuffix(string(d.Values().ByNumber(0).Name()), "UNSPECIFIED")
 }
 
-// word is the value as a word, "" for UNSPECIFIED. Of a value that this program
+// Of is the value as a word, "" for UNSPECIFIED. Of a value that this program
 // does not know it is the number.
-func word[E enum](value E) string {
+func Of[E Enum](value E) string {
 	d := value.Descriptor()
 	known := d.Values().ByNumber(value.Number())
 	switch {
@@ -33,21 +34,21 @@ func word[E enum](value E) string {
 	return strings.ToLower(strings.TrimPrefix(string(known.Name()), prefixOf(d)))
 }
 
-// wordsOf are the words of an enumeration, without that of UNSPECIFIED.
-func wordsOf[E enum]() []string {
+// All are the words of an enumeration, without that of UNSPECIFIED.
+func All[E Enum]() []string {
 	values := E(0).Descriptor().Values()
 	words := make([]string, 0, values.Len())
 	for i := range values.Len() {
 		if n := values.Get(i).Number(); n != 0 {
-			words = append(words, word(E(n)))
+			words = append(words, Of(E(n)))
 		}
 	}
 	return words
 }
 
-// parseWord reads a word; upper case and dashes make no difference. none is the
+// Parse reads a word; upper case and dashes make no difference. none is the
 // word for UNSPECIFIED, "" where there is none.
-func parseWord[E enum](text, none string) (E, error) {
+func Parse[E Enum](text, none string) (E, error) {
 	wanted := strings.ReplaceAll(strings.ToLower(text), "-", "_")
 	if none != "" && wanted == none {
 		return 0, nil
@@ -56,7 +57,7 @@ func parseWord[E enum](text, none string) (E, error) {
 	if value := d.Values().ByName(protoreflect.Name(prefixOf(d) + strings.ToUpper(wanted))); value != nil && value.Number() != 0 {
 		return E(value.Number()), nil
 	}
-	all := wordsOf[E]()
+	all := All[E]()
 	if none != "" {
 		all = append(all, none)
 	}
