@@ -1,0 +1,220 @@
+package tools
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// arguments are what a model sent, by name, each of its parameter's type: string,
+// []string, bool, int or map[string]string. One that was not sent, or sent as
+// null, is not there.
+type arguments map[string]any
+
+func (a arguments) has(name string) bool { _, sent := a[name]; return sent }
+
+func (a arguments) text(name string) string { s, _ := a[name].(string); return s }
+
+func (a arguments) texts(name string) []string { s, _ := a[name].([]string); return s }
+
+func (a arguments) labels(name string) map[string]string {
+	m, _ := a[name].(map[string]string)
+	return m
+}
+
+// given is a text that may be absent, as requests have it.
+func (a arguments) given(name string) *string {
+	s, sent := a[name].(string)
+	if !sent {
+		return nil
+	}
+	return &s
+}
+
+// badArguments are all things wrong with what a model sent.
+type badArguments []string
+
+func (b badArguments) Error() string { return strings.Join(b, "; ") }
+
+func (b *badArguments) add(format string, values ...any) {
+	*b = append(*b, fmt.Sprintf(format, values...))
+}
+
+// read reads the arguments, or says everything that is wrong with them.
+func (p parameters) read(raw json.RawMessage) (arguments, error) {
+	a := arguments{}
+	var bad badArguments
+	sent, err := members(raw)
+	if err != nil {
+		return nil, badArguments{err.Error()}
+	}
+	seen := map[string]bool{}
+	for _, m := range sent {
+		one, known := p.named(m.name)
+		switch {
+		case seen[m.name]:
+			bad.add("%q is there twice: send it once", preview(m.name, 60))
+		case !known:
+			bad.add("there is no argument %q%s: the arguments are %s", preview(m.name, 60), p.meant(m.name), p.names())
+		default:
+			value, wrong := one.value(m.value)
+			if wrong != "" {
+				bad.add("%s %s", one.name, wrong)
+			} else if value != nil {
+				a[one.name] = value
+			}
+		}
+		seen[m.name] = true
+	}
+	for _, one := range p {
+		if one.required && !a.has(one.name) && !slices.ContainsFunc(bad, func(s string) bool { return strings.HasPrefix(s, one.name+" ") }) {
+			bad.add("%s is missing: it is required, %s", one.name, one.expected())
+		}
+	}
+	if len(bad) > 0 {
+		return nil, bad
+	}
+	return a, nil
+}
+
+type member struct {
+	name  string
+	value json.RawMessage
+}
+
+// members takes a JSON object apart. Nothing at all is an object without members.
+func members(raw json.RawMessage) ([]member, error) {
+	if text := bytes.TrimSpace(raw); len(text) == 0 || string(text) == "null" {
+		return nil, nil
+	}
+	if !utf8.Valid(raw) {
+		return nil, fmt.Errorf("the arguments are not valid UTF-8: send them as UTF-8")
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	broken := func(err error) error {
+		return fmt.Errorf("the arguments can't be read as a JSON object (%s): send one, as in {\"title\": \"…\"}", err)
+	}
+	if t, err := d.Token(); err != nil {
+		return nil, broken(err)
+	} else if t != json.Delim('{') {
+		return nil, fmt.Errorf("the arguments are no JSON object: send one, as in {\"title\": \"…\"}")
+	}
+	var all []member
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return nil, broken(err)
+		}
+		m := member{name: name.(string)} // within an object tokens alternate, and the decoder has seen to that
+		if err := d.Decode(&m.value); err != nil {
+			return nil, broken(err)
+		}
+		all = append(all, m)
+	}
+	if _, err := d.Token(); err != nil {
+		return nil, broken(err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, fmt.Errorf("there is more after the JSON object of the arguments: send one object alone")
+	}
+	return all, nil
+}
+
+// value reads one argument; nil for null. wrong says what is wrong with it, after
+// its name.
+func (p parameter) value(raw json.RawMessage) (value any, wrong string) {
+	if string(raw) == "null" {
+		return nil, ""
+	}
+	switch p.kind {
+	case text, word:
+		var s string
+		if json.Unmarshal(raw, &s) != nil {
+			break
+		}
+		if why := p.never[s]; why != "" {
+			return nil, fmt.Sprintf("is %q, which %s: it must be %s", s, why, p.expected())
+		}
+		if p.kind == word && !slices.Contains(p.words, s) {
+			return nil, fmt.Sprintf("is %q: it must be %s", preview(s, 60), p.expected())
+		}
+		if strings.TrimSpace(s) == "" {
+			return nil, "is empty: say something, or leave it out"
+		}
+		return s, ""
+	case texts:
+		var list []*string
+		if json.Unmarshal(raw, &list) != nil {
+			break
+		}
+		all := make([]string, len(list))
+		for i, item := range list {
+			if item == nil {
+				return nil, fmt.Sprintf("has null at [%d]: every item is a text", i)
+			}
+			all[i] = *item
+		}
+		return all, ""
+	case flag:
+		var b bool
+		if json.Unmarshal(raw, &b) == nil {
+			return b, ""
+		}
+	case number:
+		var n int
+		if json.Unmarshal(raw, &n) != nil {
+			break
+		}
+		if n < p.least || n > p.most {
+			return nil, fmt.Sprintf("is %d: it must be from %d to %d", n, p.least, p.most)
+		}
+		return n, ""
+	case labels:
+		var m map[string]*string
+		if json.Unmarshal(raw, &m) != nil {
+			break
+		}
+		all := make(map[string]string, len(m))
+		for key, v := range m {
+			if v == nil {
+				return nil, fmt.Sprintf("has null at %q: every value is a text; \"\" is one, too", preview(key, 60))
+			}
+			all[key] = *v
+		}
+		return all, ""
+	}
+	return nil, fmt.Sprintf("is %s: it must be %s", sort(raw), p.expected())
+}
+
+// sort is what kind of JSON a value is.
+func sort(raw json.RawMessage) string {
+	switch raw[0] {
+	case '"':
+		return "a text"
+	case '[':
+		return "a list with other things than texts, or in another form"
+	case '{':
+		return "an object"
+	case 't', 'f':
+		return "true or false"
+	}
+	return "the number " + preview(string(raw), 30)
+}
+
+// meant guesses which argument was meant.
+func (p parameters) meant(name string) string {
+	plain := func(s string) string {
+		return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(s))
+	}
+	for _, one := range p {
+		if a, b := plain(one.name), plain(name); a == b || strings.TrimSuffix(a, "s") == strings.TrimSuffix(b, "s") ||
+			strings.TrimSuffix(a, "ids") == strings.TrimSuffix(b, "ids") || len(b) > 4 && (strings.HasPrefix(a, b) || strings.HasPrefix(b, a)) {
+			return fmt.Sprintf(" (did you mean %q?)", one.name)
+		}
+	}
+	return ""
+}
