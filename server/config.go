@@ -39,6 +39,9 @@ type Config struct {
 	// Tracing sends OpenTelemetry spans by OTLP over gRPC, to where the standard
 	// OTEL_EXPORTER_OTLP_* variables say. Off, nothing of it runs.
 	Tracing bool
+	// Profiling serves Go's profiles at /debug/pprof/ of the HTTP listener. They
+	// tell much of the process and cost time: off by default.
+	Profiling bool
 	// Version is told by metrics and the page at "/".
 	Version string
 }

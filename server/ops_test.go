@@ -84,6 +84,8 @@ func TestServe(t *testing.T) {
 		"/readyz":  {200, "ready"},
 		"/metrics": {200, `taskpool_grpc_calls_total{code="OK",method="TaskService/CreateTask"} 1`},
 		"/other":   {404, ""},
+		// Only where it was asked for: see TestServe_profiles.
+		"/debug/pprof/": {404, ""},
 	} {
 		code, body, header := get(t, "http://"+httpAddr+path)
 		if code != want.code || !strings.Contains(body, want.text) || header.Get("X-Content-Type-Options") != "nosniff" {
@@ -119,6 +121,21 @@ func TestServe(t *testing.T) {
 	}
 	if err := f.server.Serve(t.Context(), l, nil); err == nil {
 		t.Error("a drained server serves again")
+	}
+	http.DefaultClient.CloseIdleConnections()
+}
+
+func TestServe_profiles(t *testing.T) {
+	f := start(t, func(c *server.Config) { c.Profiling = true })
+	_, httpAddr, stop := f.serve()
+	if code, body, _ := get(t, "http://"+httpAddr+"/debug/pprof/"); code != http.StatusOK || !strings.Contains(body, "goroutine") {
+		t.Errorf("got %d %s", code, body)
+	}
+	if code, _, _ := get(t, "http://"+httpAddr+"/debug/pprof/heap"); code != http.StatusOK {
+		t.Errorf("the heap gives %d", code)
+	}
+	if err := stop(); err != nil {
+		t.Error(err)
 	}
 	http.DefaultClient.CloseIdleConnections()
 }

@@ -27,7 +27,7 @@ type serveFlags struct {
 	drainTimeout       time.Duration
 	logLevel           slog.Level
 	logFormat          string
-	tracing            bool
+	tracing, profiling bool
 	openToNetwork      bool
 }
 
@@ -69,6 +69,7 @@ func (s *serveFlags) register(f *pflag.FlagSet) {
 	f.TextVar(&s.logLevel, "log-level", slog.LevelInfo, "what to log: debug, info, warn or error")
 	f.StringVar(&s.logFormat, "log-format", "text", "how to log: text or json")
 	f.BoolVar(&s.tracing, "tracing", false, "send OpenTelemetry traces to where OTEL_EXPORTER_OTLP_ENDPOINT says")
+	f.BoolVar(&s.profiling, "pprof", false, "serve Go profiles at /debug/pprof/ of the HTTP address, to whoever reaches it")
 	f.BoolVar(&s.openToNetwork, "allow-unauthenticated-network", false, "listen beyond this machine although everybody who reaches it may read and change everything")
 }
 

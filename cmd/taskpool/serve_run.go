@@ -39,7 +39,7 @@ func (a *app) serve(ctx context.Context, f *serveFlags) (err error) {
 	defer registry.Close()
 	name, _ := build()
 	s, err := server.New(registry, server.Config{ //nolint:contextcheck // what it starts outlives the call; Drain ends it
-		Logger: logger, DrainTimeout: max(f.drainTimeout, time.Nanosecond), Tracing: f.tracing, Version: name,
+		Logger: logger, DrainTimeout: max(f.drainTimeout, time.Nanosecond), Tracing: f.tracing, Profiling: f.profiling, Version: name,
 	})
 	if err != nil {
 		return err

@@ -17,25 +17,37 @@ func perSize(b *testing.B, run func(b *testing.B, n int)) {
 	}
 }
 
-// An edge that agrees with the orders, in a random graph of two needs each.
+// An edge that agrees with the orders, in a random graph of two needs each and in
+// a chain.
 func BenchmarkAgree(b *testing.B) {
-	perSize(b, func(b *testing.B, n int) {
-		g := randomGraph(n, n)
-		rng := rand.New(rand.NewPCG(3, 4))
-		pairs := make([][2]int, 1<<12)
-		for i := range pairs {
-			to := rng.IntN(n - 1)
-			pairs[i] = [2]int{to + 1 + rng.IntN(n-1-to), to}
-		}
-		b.ReportAllocs()
-		b.ResetTimer()
-		for i := range b.N {
-			p := pairs[i%len(pairs)]
-			if moves, cycle := dag.AddEdge(g, p[0], p[1]); moves != nil || cycle != nil {
-				b.Fatal("it doesn't agree")
+	b.Run("random", func(b *testing.B) { perSize(b, func(b *testing.B, n int) { agree(b, randomGraph(n, n), n) }) })
+	b.Run("chain", func(b *testing.B) {
+		perSize(b, func(b *testing.B, n int) {
+			g := newGraph(n, dag.Step)
+			for i := 1; i < n; i++ {
+				g.link(i, i-1)
 			}
-		}
+			agree(b, g, n)
+		})
 	})
+}
+
+func agree(b *testing.B, g *graph, n int) {
+	b.Helper()
+	rng := rand.New(rand.NewPCG(3, 4))
+	pairs := make([][2]int, 1<<12)
+	for i := range pairs {
+		to := rng.IntN(n - 1)
+		pairs[i] = [2]int{to + 1 + rng.IntN(n-1-to), to}
+	}
+	b.ReportAllocs()
+	b.ResetTimer()
+	for i := range b.N {
+		p := pairs[i%len(pairs)]
+		if moves, cycle := dag.AddEdge(g, p[0], p[1]); moves != nil || cycle != nil {
+			b.Fatal("it doesn't agree")
+		}
+	}
 }
 
 // A random pair, which agrees, moves nodes or closes a cycle.

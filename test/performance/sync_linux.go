@@ -1,0 +1,8 @@
+package main
+
+import (
+	"os"
+	"syscall"
+)
+
+func datasync(f *os.File) error { return syscall.Fdatasync(int(f.Fd())) } //nolint:gosec // a descriptor is small
