@@ -33,6 +33,8 @@ type taskChange struct {
 	// encoded and eventsEncoded are what the codec made of after and events.
 	encoded       []byte
 	eventsEncoded [][]byte
+	// bytes is its size, once it is part of a commit.
+	bytes int
 }
 
 // direct says whether a member changed this very task, rather than the pool in
@@ -55,25 +57,28 @@ func (t *told) add(c taskChange) {
 	if c.before == nil && c.after == nil {
 		return
 	}
+	c.bytes = c.size()
 	t.changes = append(t.changes, c)
-	t.size += c.size()
+	t.size += c.bytes
 }
 
 // element is the i-th change as the feed carries it to whoever has it in view.
-// All are encoded by who asks first, once, into one array.
-func (t *told) element(codec Codec, i int) []byte {
+// All are encoded by who asks first, once, onto a strip.
+func (t *told) element(codec Codec, onto *strip, i int) []byte {
 	t.once.Do(func() {
-		buf := make([]byte, 0, t.size+16*len(t.changes))
-		ends := make([]int, len(t.changes))
-		for i := range t.changes {
-			c := &t.changes[i]
-			buf = codec.AppendChange(buf, t.revision, c.id, c.encoded, c.eventsEncoded)
-			ends[i] = len(buf)
-		}
 		t.elements = make([][]byte, len(t.changes))
+		ends := make([]int, len(t.changes))
+		all := onto.lay(t.size+32*len(t.changes), func(dst []byte) []byte {
+			for i := range t.changes {
+				c := &t.changes[i]
+				dst = codec.AppendChange(dst, t.revision, c.id, c.encoded, c.eventsEncoded)
+				ends[i] = len(dst)
+			}
+			return dst
+		})
 		from := 0
 		for i, end := range ends {
-			t.elements[i] = buf[from:end:end]
+			t.elements[i] = all[from:end]
 			from = end
 		}
 	})

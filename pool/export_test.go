@@ -246,7 +246,7 @@ func (t *told) text(codec Codec) string {
 	fmt.Fprintf(&b, "%d %x by %s, %d bytes\n", t.revision, t.nonce, t.actor, t.size)
 	for i := range t.changes {
 		c := &t.changes[i]
-		fmt.Fprintf(&b, "  %s direct %v: %x", c.id, c.direct(), t.element(codec, i))
+		fmt.Fprintf(&b, "  %s direct %v: %x", c.id, c.direct(), t.element(codec, &strip{}, i))
 		if c.before != nil {
 			was, _ := codec.EncodeTask(past(c.before))
 			fmt.Fprintf(&b, " before %x", was)

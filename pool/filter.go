@@ -47,6 +47,7 @@ type predicate struct {
 	Filter
 	actor    string
 	statuses []task.Status // nil: any
+	all      bool          // everything matches
 	text     string
 	// children are the numbers of those of ParentID, ascending.
 	children []int64
@@ -108,6 +109,7 @@ func (f Filter) compile(in ground, actor string) (*predicate, error) {
 		p.ParentID = n.task.ID
 	}
 	p.statuses = f.wanted()
+	p.all = p.statuses == nil && p.simple()
 	return p, nil
 }
 
@@ -140,6 +142,8 @@ func (p *predicate) simple() bool {
 // matches says whether a task is part of the listing.
 func (p *predicate) matches(t *task.Task) bool {
 	switch {
+	case p.all:
+		return true
 	case p.statuses != nil && !slices.Contains(p.statuses, t.Status),
 		!p.ClosedSince.IsZero() && t.Closed() && t.ClosedAt.Before(p.ClosedSince),
 		p.Available && !available(t),

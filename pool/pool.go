@@ -35,6 +35,8 @@ type Pool struct {
 	state *state
 	// ring holds what the feed tells of the newest commits of this epoch.
 	ring feed.Ring[*told]
+	// strip is what watchers are sent of it.
+	strip strip
 	// bell wakes those who wait for the next commit.
 	bell bell
 

@@ -30,22 +30,22 @@ type WatchChange struct {
 	// Events were added to the task's thread in that revision, oldest first.
 	Events []*task.Event
 	// Encoded is the change as [Codec.AppendChange] writes it, nil where it has to
-	// be made of the fields above: events are left out, or the task is.
+	// be made of the fields above: events are left out, or the task is. What
+	// follows in its capacity is other changes': nobody may append to it.
 	Encoded []byte
 
 	size int
 }
 
-// view is what a commit is to this watch.
-func (w *Watch) view(t *told) []WatchChange {
-	var seen []WatchChange
+// view appends what a commit is to this watch.
+func (w *Watch) view(seen []WatchChange, t *told) []WatchChange {
 	for i := range t.changes {
 		c := &t.changes[i]
 		kind := w.kind(c)
 		if kind == 0 {
 			continue
 		}
-		seen = append(seen, WatchChange{Revision: t.revision, TaskID: c.id, Kind: kind, Events: c.events, size: c.size()})
+		seen = append(seen, WatchChange{Revision: t.revision, TaskID: c.id, Kind: kind, Events: c.events, size: c.bytes})
 		s := &seen[len(seen)-1]
 		if w.exclude != "" {
 			s.Events = slices.DeleteFunc(slices.Clone(c.events), func(e *task.Event) bool { return e.Actor == w.exclude })
@@ -58,7 +58,7 @@ func (w *Watch) view(t *told) []WatchChange {
 			s.Task = c.after
 		}
 		if kind != LeftView && len(s.Events) == len(c.events) {
-			s.Encoded = t.element(w.pool.codec, i)
+			s.Encoded = t.element(w.pool.codec, &w.pool.strip, i)
 		}
 	}
 	return seen

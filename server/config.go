@@ -2,7 +2,6 @@ package server
 
 import (
 	"log/slog"
-	"runtime"
 	"time"
 )
 
@@ -70,4 +69,4 @@ func orDefault[T comparable](value, fallback T) T {
 
 // streamWorkers is how many goroutines are kept to run calls, which spares each
 // call the growing of a new stack.
-func streamWorkers() uint32 { return uint32(4 * runtime.GOMAXPROCS(0)) }
+func streamWorkers() uint32 { return 512 }

@@ -23,9 +23,22 @@ const (
 	changesMoreField      protowire.Number = 3 // WatchChanges.more
 )
 
+// join appends a piece, or makes the last one longer where the piece lies right
+// behind it in memory.
+func join(pieces [][]byte, piece []byte) [][]byte {
+	if n := len(pieces); n > 0 && len(piece) > 0 {
+		last := pieces[n-1]
+		if cap(last)-len(last) >= len(piece) && &last[:len(last)+1][len(last)] == &piece[0] {
+			pieces[n-1] = last[:len(last)+len(piece)]
+			return pieces
+		}
+	}
+	return append(pieces, piece)
+}
+
 // changesFrame is a WatchTasksResponse with changes; revision is that of the
-// cursor. The elements are those of WatchChanges.changes, each with its tag and
-// length.
+// cursor. The elements are those of WatchChanges.changes, one or more a piece, each
+// with its tag and length.
 func changesFrame(cursor string, revision int64, more bool, elements [][]byte) *frame {
 	var tail []byte
 	if more {

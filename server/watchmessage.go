@@ -33,17 +33,17 @@ func (v watchView) task(t *task.Task) *taskpoolv1.Task { return taskpb.Task(t, v
 // changes is the message with a batch of changes. Where the pool has a change
 // encoded, every watch sends those very bytes.
 func (v watchView) changes(batch pool.WatchBatch) (*frame, error) {
-	elements := make([][]byte, len(batch.Changes))
+	var elements [][]byte
 	for i := range batch.Changes {
 		c := &batch.Changes[i]
-		if elements[i] = c.Encoded; c.Encoded != nil && v.full() {
-			continue
+		e := c.Encoded
+		if e == nil || !v.full() {
+			var err error
+			if e, err = v.element(c); err != nil {
+				return nil, err
+			}
 		}
-		b, err := v.element(c)
-		if err != nil {
-			return nil, err
-		}
-		elements[i] = b
+		elements = join(elements, e)
 	}
 	return changesFrame(cursorText(batch.Cursor), batch.Cursor.Revision, batch.More, elements), nil
 }

@@ -148,14 +148,23 @@ func (b *bench) reads(ctx context.Context, def, p *process) error {
 		spreadOf(rate[1]).rate()+" against "+spreadOf(rate[0]).rate())
 	b.report.beside("its server CPU", paired(used[1], used[0]), spreadOf(used[1]).micros()+" against "+spreadOf(used[0]).micros())
 
-	// Where the time of a create goes.
 	l := &load{server: p, callers: 64, conns: 8, call: createCall}
+	defer func() { closeAll(l.open) }()
+	return b.where(ctx, p, "Durable creates, 64 callers", func(ctx context.Context, long time.Duration) error {
+		_, err := l.measure(ctx, long)
+		return err
+	})
+}
+
+// where profiles the server under a load.
+func (b *bench) where(ctx context.Context, p *process, title string, run func(context.Context, time.Duration) error) error {
+	const long = 5 * time.Second
 	done := make(chan error, 1)
-	go func() { _, err := l.measure(ctx, 6*time.Second); done <- err }()
-	b.report.profile, err = p.profile(ctx, 5*time.Second)
+	go func() { done <- run(ctx, long+time.Second) }()
+	profile, err := p.profile(ctx, long)
 	if failed := <-done; failed != nil {
 		return failed
 	}
-	closeAll(l.open)
+	b.report.profiles = append(b.report.profiles, fmt.Sprintf("\n### %s\n\n```\n%s```\n", title, profile))
 	return err
 }

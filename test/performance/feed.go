@@ -76,6 +76,13 @@ func (b *bench) feed(ctx context.Context) error {
 		b.report.value(fmt.Sprintf("server CPU of each delivery, %d watchers", watchers), "≤ 0.2 µs", fmt.Sprintf("%.3f µs", s.median/1e3), s.median <= 200,
 			fmt.Sprintf("%.0f to %.0f ns", s.least, s.most))
 	}
+	err = b.where(ctx, p, "Feed at saturation, 100 watchers", func(ctx context.Context, long time.Duration) error {
+		_, err := watchAll(ctx, p, 100, &taskpoolv1.WatchTasksRequest{Start: &taskpoolv1.WatchTasksRequest_AfterCursor{AfterCursor: cursor}}, long)
+		return err
+	})
+	if err != nil {
+		return err
+	}
 	return b.live(ctx, p)
 }
 

@@ -11,7 +11,7 @@ type report struct {
 	machine string
 	rows    []string
 	missed  []string
-	profile string
+	profiles []string
 	took    time.Duration
 	turn    time.Duration
 	rounds  int
@@ -73,10 +73,9 @@ func (r *report) markdown() string {
 	} else {
 		b.WriteString(strings.Join(r.missed, "\n") + "\n")
 	}
-	if r.profile != "" {
-		b.WriteString("\n## Where the time of durable creates goes\n\nA processor profile of the server under 64 callers, by cumulative time:\n\n```\n")
-		b.WriteString(r.profile)
-		b.WriteString("```\n")
+	if len(r.profiles) > 0 {
+		b.WriteString("\n## Where the time goes\n\nProcessor profiles of the server, by cumulative time.\n")
+		b.WriteString(strings.Join(r.profiles, ""))
 	}
 	return b.String()
 }
