@@ -12,8 +12,10 @@ CI ?= false
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 # How long `make soak` runs each of its tests.
 SOAK ?= 10m
-# How long `make bench` runs each benchmark, or how often ("100x").
+# How long `make bench-parts` runs each benchmark, or how often ("100x").
 BENCHTIME ?= 1s
+# What `make bench` is told: see `go run ./test/performance -help`.
+BENCH ?=
 # How many inputs `make fuzz` tries on each target. A count, not a time: it does
 # the same on a slow machine.
 FUZZ ?= 20000x
@@ -50,7 +52,11 @@ soak: ## Run the tests named Soak, each for SOAK (10m).
 	TASKPOOL_SOAK='$(SOAK)' go test -tags soak -run Soak -count 1 -timeout 0 -v ./...
 
 .PHONY: bench
-bench: ## Run every benchmark for BENCHTIME (1s).
+bench: build ## Measure the product against the limit, and write docs/performance.md.
+	go run ./test/performance -taskpool bin/taskpool -write docs/performance.md $(BENCH)
+
+.PHONY: bench-parts
+bench-parts: ## Run every Go benchmark for BENCHTIME (1s).
 	go test -run '^$$' -bench . -benchmem -benchtime '$(BENCHTIME)' ./...
 
 .PHONY: fuzz

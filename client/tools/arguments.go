@@ -96,7 +96,7 @@ func members(raw json.RawMessage) ([]member, error) {
 	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	broken := func(err error) error {
-		return fmt.Errorf("the arguments can't be read as a JSON object (%s): send one, as in {\"title\": \"…\"}", err)
+		return fmt.Errorf("the arguments can't be read as a JSON object (%w): send one, as in {\"title\": \"…\"}", err)
 	}
 	if t, err := d.Token(); err != nil {
 		return nil, broken(err)

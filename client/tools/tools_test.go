@@ -290,10 +290,13 @@ func TestRead_listsInPages(t *testing.T) {
 	}
 }
 
-func rowsAndRest(t *testing.T, text string) (rows []struct {
+// listed is what a list shows of a task, as far as tests look at it.
+type listed struct {
 	Key, Body string
 	Steps     []string
-}, rest string) {
+}
+
+func rowsAndRest(t *testing.T, text string) (rows []listed, rest string) {
 	t.Helper()
 	d := json.NewDecoder(strings.NewReader(text))
 	if err := d.Decode(&rows); err != nil {

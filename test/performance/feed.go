@@ -162,7 +162,7 @@ func watchAll(ctx context.Context, p *process, watchers int, req *taskpoolv1.Wat
 			}
 		})
 	}
-	time.Sleep(long / 5)
+	pause(ctx, long/5)
 	before, n, start := p.cpu(), got.Load(), time.Now()
 	select {
 	case <-time.After(long):
@@ -264,12 +264,12 @@ func (b *bench) live(ctx context.Context, p *process) error {
 			}
 		})
 	}
-	time.Sleep(200 * time.Millisecond)
+	pause(ctx, 200*time.Millisecond)
 	long := 4 * b.turn
 	start, before := time.Now(), p.cpu()
 	for n := 0; time.Since(start) < long; n++ {
 		if wait := time.Until(start.Add(time.Duration(n) * time.Second / rate)); wait > 0 {
-			time.Sleep(wait)
+			pause(ctx, wait)
 		}
 		select {
 		case jobs <- struct{}{}:
@@ -279,7 +279,7 @@ func (b *bench) live(ctx context.Context, p *process) error {
 	}
 	elapsed, used := time.Since(start), p.cpu()-before
 	close(jobs)
-	time.Sleep(200 * time.Millisecond)
+	pause(ctx, 200*time.Millisecond)
 	cancel()
 	wg.Wait()
 	if len(late) == 0 {

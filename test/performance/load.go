@@ -64,6 +64,10 @@ func as(ctx context.Context) context.Context {
 	return metadata.AppendToOutgoingContext(ctx, "taskpool-actor", "agent:bench")
 }
 
+func asOperator(ctx context.Context) context.Context {
+	return metadata.AppendToOutgoingContext(ctx, "taskpool-actor", "human")
+}
+
 // measure calls for so long, after a tenth of that to get going.
 func (l *load) measure(ctx context.Context, long time.Duration) (sample, error) {
 	if l.open == nil {
@@ -105,10 +109,10 @@ func (l *load) measure(ctx context.Context, long time.Duration) (sample, error) 
 			mu.Unlock()
 		})
 	}
-	time.Sleep(long / 10)
+	pause(ctx, long/10)
 	before, start := l.server.cpu(), time.Now()
 	measuring.Store(true)
-	time.Sleep(long)
+	pause(ctx, long)
 	measuring.Store(false)
 	elapsed, used := time.Since(start), l.server.cpu()-before
 	over.Store(true)

@@ -20,7 +20,7 @@ func machine() string {
 }
 
 func first(path, pattern string) string {
-	b, err := os.ReadFile(path) //nolint:gosec // of /proc
+	b, err := os.ReadFile(path)
 	if err != nil {
 		return "unknown"
 	}

@@ -1,7 +1,7 @@
 // Command performance measures the product against the limit that the machine and
 // gRPC set, and writes docs/performance.md.
 //
-//	make bench-report              # about fifteen minutes; leave the machine alone
+//	make bench   # about ten minutes; leave the machine alone
 //
 // Server and client are processes of their own on one machine, as both are when
 // they are measured against each other. What is compared is measured in turns
@@ -31,8 +31,8 @@ func main() {
 	flag.StringVar(&b.out, "write", "", "the file to write; none: standard output")
 	flag.StringVar(&b.dir, "dir", "", "a directory on the disk to measure; none: a temporary one")
 	flag.StringVar(&b.only, "only", "", "measure only this part: calls, feed, sizes or order")
-	flag.IntVar(&b.rounds, "rounds", 7, "how many turns")
-	flag.DurationVar(&b.turn, "turn", 1500*time.Millisecond, "how long each turn measures")
+	flag.IntVar(&b.rounds, "rounds", 5, "how many turns")
+	flag.DurationVar(&b.turn, "turn", time.Second, "how long each turn measures")
 	flag.IntVar(&b.many, "many", 1_000_000, "how many tasks are many")
 	flag.Parse()
 	exit(b.run(ctx))

@@ -1,14 +1,8 @@
 package main
 
-import (
-	"runtime/debug"
+import "google.golang.org/grpc"
 
-	"google.golang.org/grpc"
-)
-
-// sameOptions are those of `taskpool serve` that concern speed: of the server, and
-// of the process.
+// sameOptions are those of the product's server that concern speed.
 func sameOptions() []grpc.ServerOption {
-	debug.SetGCPercent(400)
-	return []grpc.ServerOption{grpc.NumStreamWorkers(256)}
+	return []grpc.ServerOption{grpc.NumStreamWorkers(512)}
 }

@@ -76,7 +76,7 @@ func (p *process) cpu() time.Duration {
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", p.cmd.Process.Pid))
 	total := time.Duration(0)
 	for _, path := range tasks {
-		b, err := os.ReadFile(path) //nolint:gosec // of /proc
+		b, err := os.ReadFile(path)
 		if err != nil {
 			continue // that thread has ended
 		}

@@ -8,13 +8,13 @@ import (
 
 // report is the page that a run writes.
 type report struct {
-	machine string
-	rows    []string
-	missed  []string
+	machine  string
+	rows     []string
+	missed   []string
 	profiles []string
-	took    time.Duration
-	turn    time.Duration
-	rounds  int
+	took     time.Duration
+	turn     time.Duration
+	rounds   int
 }
 
 // atLeast is a row whose aim is a lower bound.
@@ -50,7 +50,7 @@ func (r *report) row(work, against, aim, got string, met bool, seen string) {
 
 const preamble = `# Performance
 
-Written by ` + "`make bench-report`" + `: change the program in test/performance, not this page.
+Written by ` + "`make bench`" + `: change the program in test/performance, not this page.
 What the numbers mean and why the aims that are missed are missed stands in
 [performance-notes.md](performance-notes.md).
 

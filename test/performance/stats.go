@@ -39,7 +39,6 @@ func (s series) of(value func(sample) float64) []float64 {
 }
 
 func perSecond(s sample) float64 { return s.perSecond }
-func p50(s sample) float64       { return float64(s.p50) }
 func cpu(s sample) float64       { return float64(s.cpu) }
 
 // paired are the ratios of two series, turn by turn.
@@ -71,4 +70,12 @@ func (s spread) micros() string {
 // rate is a spread of things per second.
 func (s spread) rate() string { return fmt.Sprintf("%.0f/s (%.0f to %.0f)", s.median, s.least, s.most) }
 
-func medianOf(d []time.Duration) time.Duration { return median(slices.Sorted(slices.Values(d))) }
+// pause waits for so long, or until ctx ends.
+func pause(ctx context.Context, long time.Duration) {
+	timer := time.NewTimer(long)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}

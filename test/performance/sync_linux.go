@@ -5,4 +5,4 @@ import (
 	"syscall"
 )
 
-func datasync(f *os.File) error { return syscall.Fdatasync(int(f.Fd())) } //nolint:gosec // a descriptor is small
+func datasync(f *os.File) error { return syscall.Fdatasync(int(f.Fd())) }
