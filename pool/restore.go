@@ -164,11 +164,15 @@ func (m *Import) checkDerived() {
 		threads[t.task.ID] = t.thread
 	}
 	derive(tasks, threads)
+	now := time.Now()
 	for i, t := range m.tasks {
 		var v task.Violations
 		said, follows := t.task, tasks[i]
 		if said.Status != follows.Status {
 			v.Add("status", "is %s, and %s follows from its dependencies", said.Status, follows.Status)
+		}
+		if said.Status == task.Ready && said.NotBefore.After(now) {
+			v.Add("status", "is ready, and not_before is to come: until then it is pending")
 		}
 		if !slices.Equal(said.Unfinished, follows.Unfinished) {
 			v.Add("unfinished_dependency_ids", "are not those of its dependencies that are not done")

@@ -203,6 +203,11 @@ func TestRestore_refusesWhatContradictsItself(t *testing.T) {
 		"history":            {"design", 0, func(m *taskpoolv1.PoolRecord) { m.GetTask().History[0].Text = "other" }, "task.history[0]"},
 		"history entry more": {"epic", 0, func(m *taskpoolv1.PoolRecord) { m.GetTask().History = []*taskpoolv1.ProgressEntry{{}} }, "task.history"},
 		"history count":      {"design", 0, func(m *taskpoolv1.PoolRecord) { m.GetTask().HistoryCount = 2 }, "task.history_count"},
+		"not before": {"design", 0, func(m *taskpoolv1.PoolRecord) {
+			it := m.GetTask()
+			it.Status, it.Holder, it.HeldAt, it.ClosedAt, it.Assignee = taskpoolv1.TaskStatus_TASK_STATUS_READY, "", nil, nil, ""
+			it.NotBefore, m.AssignedByClaim = timestamppb.New(time.Now().Add(time.Hour)), false
+		}, "task.status"},
 		"missing dependency": {"epic", 0, func(m *taskpoolv1.PoolRecord) { m.GetTask().DependencyIds = []string{id(99)} }, "task.dependency_ids[0]"},
 		"missing parent":     {"build it", 0, func(m *taskpoolv1.PoolRecord) { m.GetTask().ParentId = id(99) }, "task.parent_id"},
 		"event id again":     {"design", 2, func(m *taskpoolv1.PoolRecord) { m.GetEvent().Id = 1 }, "event.id"},

@@ -37,8 +37,9 @@ type WatchChange struct {
 	size int
 }
 
-// view appends what a commit is to this watch.
-func (w *Watch) view(seen []WatchChange, t *told) []WatchChange {
+// view is what a commit is to this watch.
+func (w *Watch) view(t *told) []WatchChange {
+	var seen []WatchChange
 	for i := range t.changes {
 		c := &t.changes[i]
 		kind := w.kind(c)

@@ -114,20 +114,20 @@ func unescape(s string) string {
 		return s
 	}
 	var b strings.Builder
-	for rest := s; rest != ""; {
-		plain, escaped, found := strings.Cut(rest, `\`)
-		b.WriteString(plain)
-		if !found {
-			break
+	for rest := s; ; {
+		i := strings.IndexByte(rest, '\\')
+		if i < 0 {
+			b.WriteString(rest)
+			return b.String()
 		}
-		read, length := readEscape(`\` + escaped)
+		b.WriteString(rest[:i])
+		read, length := readEscape(rest[i:])
 		if length == 0 {
 			return s
 		}
 		b.WriteString(read)
-		rest = escaped[length-1:]
+		rest = rest[i+length:]
 	}
-	return b.String()
 }
 
 // readEscape reads the escape that s begins with, and its length, 0 for none.
