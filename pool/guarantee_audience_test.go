@@ -198,6 +198,9 @@ func (c *audience) judge() {
 	}
 	from := c.ref.Last
 	for _, r := range c.receivers {
+		if r.tr.Within() {
+			r.cut() // it gets the whole of that revision again
+		}
 		r.tr.Forget()
 		if len(r.given) == 0 { // it begins anew
 			r.cut()

@@ -150,9 +150,20 @@ func (tr *Traffic) Cursor() Cursor {
 	return s.After
 }
 
+// Within says whether the newest stream has come to where some parts of a revision
+// were received and others were not.
+func (tr *Traffic) Within() bool {
+	if len(tr.Streams) == 0 {
+		return false
+	}
+	messages := tr.Streams[len(tr.Streams)-1].Messages
+	return len(messages) > 0 && messages[len(messages)-1].More
+}
+
 // Forget makes the traffic begin where it is resumed, so that a long test keeps
 // little: an open stream goes on as if it had just been resumed there. Where
-// there is no such cursor the next stream has to begin anew.
+// there is no such cursor the next stream has to begin anew, and a stream that is
+// within a revision has to be cut: what it has of that is forgotten.
 func (tr *Traffic) Forget() {
 	at := tr.Cursor()
 	tr.Streams = nil
