@@ -77,8 +77,8 @@ type Watch struct {
 	// yet.
 	rest   []WatchChange
 	restAt feed.Cursor
-	// parted: some of that commit was handed out.
-	parted bool
+	// batch is room for the next batch, nil while the watch waits.
+	batch []WatchChange
 }
 
 // Watch begins a watch in the name of a member, whom the filter's "me" and
@@ -130,7 +130,7 @@ func (p *Pool) Watch(ctx context.Context, actor string, o WatchOptions) (_ *Watc
 // Close ends the watch. Idempotent.
 func (w *Watch) Close() {
 	w.free()
-	w.snapshot, w.ahead, w.room, w.rest = nil, nil, nil, nil
+	w.snapshot, w.ahead, w.room, w.rest, w.batch = nil, nil, nil, nil, nil
 }
 
 // Cursor is the watch's position: all of the view up to it was handed out, but

@@ -16,7 +16,8 @@ const (
 // WatchBatch is some of what happened, in order.
 type WatchBatch struct {
 	// Changes are whole revisions: at most 256 changes and about 1 MiB. A
-	// revision that has more comes in parts. Empty: nothing in view happened.
+	// revision that has more comes in parts. Empty: nothing in view happened. The
+	// slice is the watch's, and good until its next call.
 	Changes []WatchChange
 	// More: the revision, which this batch has alone, goes on in the next.
 	More bool
@@ -32,54 +33,72 @@ type WatchBatch struct {
 // after the watch's position is gone; *UnavailableError; ctx's. After an error
 // the watch is over.
 func (w *Watch) Next(ctx context.Context, quiet <-chan time.Time) (WatchBatch, error) {
-	var b WatchBatch
+	if len(w.rest) > 0 {
+		return w.part(), nil
+	}
+	b := WatchBatch{Changes: w.batch[:0]}
 	bytes := 0
 	for {
-		if len(w.rest) == 0 {
-			t, err := w.peek(ctx)
-			switch {
-			case (err != nil || t == nil) && len(b.Changes) > 0:
-				return w.end(b), nil // an error comes again with the next batch
-			case err != nil:
+		t, err := w.peek(ctx)
+		switch {
+		case (err != nil || t == nil) && len(b.Changes) > 0:
+			return w.end(b), nil // an error comes again with the next batch
+		case err != nil:
+			return WatchBatch{}, err
+		case t == nil:
+			w.batch, b.Changes = nil, nil // who waits keeps no more than it must
+			due, err := w.wait(ctx, quiet)
+			if err != nil {
 				return WatchBatch{}, err
-			case t == nil:
-				due, err := w.wait(ctx, quiet)
-				if err != nil {
-					return WatchBatch{}, err
-				}
-				if due {
-					return w.end(b), nil
-				}
-				continue
 			}
-			w.ahead[0] = nil // who is slow keeps no more than it must
-			w.ahead = w.ahead[1:]
-			w.rest, w.restAt = w.view(t), feed.Cursor{Epoch: w.at.Epoch, Revision: t.revision, Nonce: t.nonce}
-		}
-		n, size := fitting(w.rest, maxWatchChanges-len(b.Changes), maxWatchBytes-bytes)
-		if len(b.Changes) == 0 && len(w.rest) > 0 {
-			n = max(n, 1) // what is larger than a batch comes alone
-		}
-		if n < len(w.rest) {
-			if len(b.Changes) > 0 {
-				return w.end(b), nil // it begins the next batch
+			if due {
+				return w.end(b), nil
 			}
-			b.Changes, b.More = w.rest[:n:n], true
-			w.rest, w.parted = w.rest[n:], true
-			return b, nil
+			continue
 		}
-		b.Changes = append(b.Changes, w.rest...)
-		bytes += size
-		w.rest, w.at = nil, w.restAt
-		if w.parted || len(b.Changes) == 0 && isDue(quiet) {
-			w.parted = false
+		whole := len(b.Changes)
+		b.Changes = w.view(b.Changes, t)
+		seen := b.Changes[whole:]
+		at := feed.Cursor{Epoch: w.at.Epoch, Revision: t.revision, Nonce: t.nonce}
+		if n, size := fitting(seen, maxWatchChanges-whole, maxWatchBytes-bytes); n == len(seen) || whole == 0 && len(seen) == 1 {
+			bytes += size
+			w.pass(at)
+		} else if whole > 0 { // it begins the next batch
+			b.Changes = b.Changes[:whole]
+			return w.end(b), nil
+		} else {
+			w.rest, w.restAt = seen, at
+			return w.part(), nil
+		}
+		if len(b.Changes) == 0 && isDue(quiet) {
 			return w.end(b), nil
 		}
 	}
 }
 
+// pass goes on to after the first commit that was read ahead.
+func (w *Watch) pass(at feed.Cursor) {
+	w.ahead[0] = nil // who is slow keeps no more than it must
+	w.ahead, w.at = w.ahead[1:], at
+}
+
+// part is the next of a revision that is larger than a batch.
+func (w *Watch) part() WatchBatch {
+	n, _ := fitting(w.rest, maxWatchChanges, maxWatchBytes)
+	n = max(n, 1) // what is larger than a batch comes alone
+	b := WatchBatch{Changes: w.rest[:n:n], More: n < len(w.rest)}
+	if w.rest = w.rest[n:]; b.More {
+		return b
+	}
+	w.rest = nil
+	w.pass(w.restAt)
+	b.Cursor = w.Cursor()
+	return b
+}
+
 // end completes a batch that ends with a whole revision.
 func (w *Watch) end(b WatchBatch) WatchBatch {
+	w.batch = b.Changes
 	b.Cursor = w.Cursor()
 	return b
 }

@@ -37,9 +37,8 @@ type WatchChange struct {
 	size int
 }
 
-// view is what a commit is to this watch.
-func (w *Watch) view(t *told) []WatchChange {
-	var seen []WatchChange
+// view appends what a commit is to this watch.
+func (w *Watch) view(seen []WatchChange, t *told) []WatchChange {
 	for i := range t.changes {
 		c := &t.changes[i]
 		kind := w.kind(c)
