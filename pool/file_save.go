@@ -24,7 +24,7 @@ import (
 // with an *UnsavableError, and nothing is written: statuses that the format
 // doesn't know, parents, labels, bodies, not_before, reviewers, reasons of a
 // block, discovered_from, results, leases, comments, hand-ins with their gates and
-// verdicts, and an assignee that was set by hand or outlasted its hold. ExportPool
+// verdicts, and an assignee of a task that is open, or that was set by hand. ExportPool
 // keeps all of them.
 //
 // By its nature the format has no place for who created, claimed and held a task,

@@ -42,13 +42,13 @@ var highest = task.HighestLimits()
 // checkPast checks what a restored task keeps of its past.
 func checkPast(v *task.Violations, t *task.Task) {
 	if t.Revision < 1 || t.Revision > task.MaxExported {
-		v.Add("revision", "is %d: a record tells in which revision its task changed last", t.Revision)
+		v.Add("revision", "is %d: write the revision in which the task changed last, from 1 to %d, as the export had it", t.Revision, task.MaxExported)
 	}
 	if t.Version < 1 || t.Version > task.MaxExported {
-		v.Add("version", "is %d: a record tells how often members changed its task", t.Version)
+		v.Add("version", "is %d: write how often members changed the task, from 1 to %d, as the export had it", t.Version, task.MaxExported)
 	}
 	if t.UpdatedAt.IsZero() {
-		v.Add("updated_at", "is absent: a record tells when its task changed last")
+		v.Add("updated_at", "is absent: write when the task changed last, as the export had it")
 	}
 }
 

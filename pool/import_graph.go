@@ -96,7 +96,7 @@ func (g *merging) checkRoom() {
 		}
 		if t.ParentID != "" && g.isNew(i) && !t.Closed() {
 			if parent := g.parent(t.ParentID); parent.Closed() {
-				g.refuse(i, ReasonParentClosed, fmt.Sprintf("parent_id: %s is %s, and this task is %s", g.called(t.ParentID), parent.Status, t.Status))
+				g.refuse(i, ReasonParentClosed, fmt.Sprintf("parent_id: %s is %s, and this task is %s: a closed parent takes no open child; reopen it here, or restore into an empty pool", g.called(t.ParentID), parent.Status, t.Status))
 			}
 		}
 		if id := t.ParentID; id != "" {

@@ -69,7 +69,9 @@ func (g *merging) run() error {
 		g.meet(i)
 	}
 	if n := g.howMany(isNew); n > maxRevisionChanges {
-		return tooLarge("it brings in %d tasks; one revision holds at most %d", n, maxRevisionChanges)
+		return &QuotaError{Reason: ReasonRevisionTooLarge, Message: fmt.Sprintf(
+			"the import brings in %d tasks, and at most %d come in at once; nothing was changed; merge in parts: cut before a task, dependencies and parents first, without the first record, which counts them all",
+			n, maxRevisionChanges)}
 	}
 	for _, i := range g.candidates {
 		g.checkNames(i)

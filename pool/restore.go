@@ -172,7 +172,7 @@ func (m *Import) checkDerived() {
 			v.Add("status", "is %s, and %s follows from its dependencies", said.Status, follows.Status)
 		}
 		if said.Status == task.Ready && said.NotBefore.After(now) {
-			v.Add("status", "is ready, and not_before is to come: until then it is pending")
+			v.Add("status", "is ready, and not_before is to come: until then it is pending; set that, or restore after it")
 		}
 		if !slices.Equal(said.Unfinished, follows.Unfinished) {
 			v.Add("unfinished_dependency_ids", "are not those of its dependencies that are not done")

@@ -68,5 +68,7 @@ func orDefault[T comparable](value, fallback T) T {
 }
 
 // streamWorkers is how many goroutines are kept to run calls, which spares each
-// call the growing of a new stack.
+// call the growing of a new stack. A change keeps its worker while it waits for the
+// disk, and a stream for as long as it lasts, so there are many; a call that finds
+// none gets a goroutine of its own.
 func streamWorkers() uint32 { return 512 }

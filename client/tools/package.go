@@ -35,7 +35,13 @@ func NewTaskToolPackage(conn grpc.ClientConnInterface, pool, actor string) (*Tas
 		return nil, errors.New(`task tools: an actor is required, such as "agent:coder": everything is done in its name`)
 	}
 	p := &TaskToolPackage{client: client.New(conn, client.WithPool(pool), client.WithActor(actor))}
-	p.tools = []Tool{p.tool(createTool), p.tool(readTool), p.tool(updateTool)}
+	for _, d := range []definition{createTool, readTool, updateTool} {
+		tool, err := p.tool(d)
+		if err != nil {
+			return nil, fmt.Errorf("task tools: the schema of %s: %w", d.name, err)
+		}
+		p.tools = append(p.tools, tool)
+	}
 	return p, nil
 }
 
@@ -52,9 +58,10 @@ type definition struct {
 	changes bool
 }
 
-func (p *TaskToolPackage) tool(d definition) Tool {
+func (p *TaskToolPackage) tool(d definition) (Tool, error) {
+	schema, err := d.parameters.schema()
 	return Tool{
-		Name: d.name, Description: d.description, InputSchema: d.parameters.schema(),
+		Name: d.name, Description: d.description, InputSchema: schema,
 		Call: func(ctx context.Context, raw json.RawMessage) (result Result) {
 			result = Result{Tool: d.name, Status: StatusError}
 			defer func() {
@@ -75,5 +82,5 @@ func (p *TaskToolPackage) tool(d definition) Tool {
 			result.Status = StatusSuccess
 			return result
 		},
-	}
+	}, err
 }

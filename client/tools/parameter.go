@@ -34,7 +34,7 @@ type parameter struct {
 type parameters []parameter
 
 // schema is the JSON Schema of an object with these properties.
-func (p parameters) schema() json.RawMessage {
+func (p parameters) schema() (json.RawMessage, error) {
 	type object = map[string]any
 	properties := object{}
 	required := []string{}
@@ -59,11 +59,7 @@ func (p parameters) schema() json.RawMessage {
 			required = append(required, one.name)
 		}
 	}
-	b, err := json.Marshal(object{"type": "object", "properties": properties, "required": required, "additionalProperties": false})
-	if err != nil {
-		panic("task tools: a schema of strings can't be written: " + err.Error()) // it holds nothing else
-	}
-	return b
+	return json.Marshal(object{"type": "object", "properties": properties, "required": required, "additionalProperties": false})
 }
 
 func (p parameters) named(name string) (parameter, bool) {

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -133,12 +134,8 @@ func updated(a arguments, t *taskpoolv1.Task) string {
 	if a.has("remove_dependency_id") {
 		said = append(said, "no longer depends on "+a.text("remove_dependency_id"))
 	}
-	switch {
-	case !a.has("assignee"):
-	case t.GetAssignee() == "":
-		said = append(said, "assigned to nobody")
-	default:
-		said = append(said, "assigned to "+t.GetAssignee())
+	if a.has("assignee") {
+		said = append(said, "assigned to "+cmp.Or(t.GetAssignee(), "nobody"))
 	}
 	if set := a.labels("labels"); len(set) > 0 {
 		said = append(said, "labels set: "+strings.Join(slices.Sorted(maps.Keys(set)), " "))
@@ -146,12 +143,8 @@ func updated(a arguments, t *taskpoolv1.Task) string {
 	if removed := a.texts("remove_labels"); len(removed) > 0 {
 		said = append(said, "labels removed: "+strings.Join(removed, " "))
 	}
-	switch {
-	case !a.has("parent_id"):
-	case t.GetParentId() == "":
-		said = append(said, "part of no task")
-	default:
-		said = append(said, "part of "+t.GetParentId())
+	if a.has("parent_id") {
+		said = append(said, "part of "+cmp.Or(t.GetParentId(), "no task"))
 	}
 	text := strings.Join(said, ", ")
 	if t.GetStatus() == taskpoolv1.TaskStatus_TASK_STATUS_DONE && a.has("status") && !a.has("history") {

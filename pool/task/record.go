@@ -125,7 +125,7 @@ func checkID(v *Violations, field, id string, required bool) {
 
 func checkMark(v *Violations, field, what string, n int64) {
 	if n < 1 || n > MaxExported {
-		v.Add(field, "has the %s %d, which no pool ever gave", what, n)
+		v.Add(field, "has the %s %d, which no pool ever gave: write one from 1 to %d, as the export had it", what, n, MaxExported)
 	}
 }
 

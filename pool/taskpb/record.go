@@ -88,6 +88,6 @@ func readOutline(v *task.Violations, m *taskpoolv1.Pool, x *taskpoolv1.PoolExten
 
 func checkMark(v *task.Violations, field string, n int64) {
 	if n < 0 || n > task.MaxExported {
-		v.Add(field, "is %d, which no pool ever gave", n)
+		v.Add(field, "is %d, which no pool ever gave: write one from 0 to %d, as the export had it", n, task.MaxExported)
 	}
 }
