@@ -16,9 +16,11 @@ import (
 // The file at path, or that which path links to, is replaced at once: it is
 // either the old or the new one, whole, whatever happens meanwhile, and the new
 // one is on disk when Save returns nil. It keeps its mode; one that was not there
-// is for this user alone. After an error the old file is as it was, and nothing
-// else is left behind; only where the very last step fails, the directory's sync,
-// the new file is there already, and the error says so.
+// is for this user alone, as whose it is written in any case. After an error the
+// old file is as it was, and nothing else is left behind; only where the very last
+// step fails, the directory's sync, the new file is there already, and the error
+// says so. A process that is killed meanwhile may leave a .taskpool-save-… beside
+// it, which can be deleted.
 //
 // A pool of which the format would lose something that was put in is refused
 // with an *UnsavableError, and nothing is written: statuses that the format

@@ -99,7 +99,8 @@ func TestMerge_findsEveryDifference(t *testing.T) {
 		"time":  func(m *taskpoolv1.TaskEvent) { m.At = at },
 		"body":  func(m *taskpoolv1.TaskEvent) { m.Body = "x" },
 		"kind": func(m *taskpoolv1.TaskEvent) {
-			m.Kind, m.Detail = taskpoolv1.TaskEventKind_TASK_EVENT_KIND_RELEASED, nil
+			m.Kind = taskpoolv1.TaskEventKind_TASK_EVENT_KIND_RELEASED
+			m.Detail = &taskpoolv1.TaskEvent_Released{Released: &taskpoolv1.ReleasedDetail{Holder: stranger}}
 		},
 		"detail": func(m *taskpoolv1.TaskEvent) { m.GetClaimed().Holder = stranger },
 	} {

@@ -110,14 +110,32 @@ func TestCheckExportedEvent(t *testing.T) {
 		"actor":          {func(e *task.Event) { e.Actor = "bob" }, "actor"},
 		"empty comment":  {func(e *task.Event) { e.Body = "" }, "body"},
 		"empty progress": {func(e *task.Event) { e.Kind, e.Body = task.EventProgress, "" }, "body"},
-		"NUL in a body":  {func(e *task.Event) { e.Kind, e.Body, e.Detail = task.EventReleased, "a\x00", task.ReleasedDetail{} }, "body"},
+		"NUL in a body": {func(e *task.Event) {
+			e.Kind, e.Body, e.Detail = task.EventReleased, "a\x00", task.ReleasedDetail{Holder: "agent:a"}
+		}, "body"},
 		"NUL below": {func(e *task.Event) {
-			e.Kind, e.Detail = task.EventStatus, task.StatusDetail{Reason: "a\x00"}
+			e.Kind, e.Detail = task.EventStatus, task.StatusDetail{From: task.Ready, To: task.Blocked, Reason: "a\x00"}
 		}, "status.reason"},
 		"NUL in a list": {func(e *task.Event) {
 			e.Kind, e.Detail = task.EventEdited, task.EditedDetail{Fields: []string{"title", "\x00"}}
 		}, "edited.fields[1]"},
-		"no kind": {func(e *task.Event) { e.Kind = 0 }, "kind"},
+		"no kind":    {func(e *task.Event) { e.Kind = 0 }, "kind"},
+		"no detail":  {func(e *task.Event) { e.Kind = task.EventStatus }, "status"},
+		"from none":  {func(e *task.Event) { e.Kind, e.Detail = task.EventStatus, task.StatusDetail{To: task.Done} }, "status.from"},
+		"to none":    {func(e *task.Event) { e.Kind, e.Detail = task.EventStatus, task.StatusDetail{From: task.Ready} }, "status.to"},
+		"no holder":  {func(e *task.Event) { e.Kind, e.Detail = task.EventClaimed, task.ClaimedDetail{} }, "claimed.holder"},
+		"odd holder": {func(e *task.Event) { e.Kind, e.Detail = task.EventReleased, task.ReleasedDetail{Holder: "bob"} }, "released.holder"},
+		"odd assignee": {func(e *task.Event) {
+			e.Kind, e.Detail = task.EventAssigned, task.AssignedDetail{From: "agent:a", To: "bob"}
+		}, "assigned.to"},
+		"odd child": {func(e *task.Event) {
+			e.Kind, e.Detail = task.EventSubtask, task.SubtaskDetail{ChildID: "T-1", Change: 1}
+		}, "subtask.child_id"},
+		"no change":  {func(e *task.Event) { e.Kind, e.Detail = task.EventSubtask, task.SubtaskDetail{ChildID: otherID} }, "subtask.kind"},
+		"odd parent": {func(e *task.Event) { e.Kind, e.Detail = task.EventCreated, task.CreatedDetail{ParentID: "T-1"} }, "created.parent_id"},
+		"odd dependency": {func(e *task.Event) {
+			e.Kind, e.Detail = task.EventDependency, task.DependencyDetail{Added: []string{otherID, "x"}}
+		}, "dependency.added_ids[1]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := good()

@@ -22,49 +22,82 @@ func CheckExportedEvent(e *Event, l Limits) Violations {
 	default:
 		wellFormed(&v, "body", e.Body)
 	}
-	eachText(e.Detail, func(field, text string) { wellFormed(&v, e.Kind.String()+"."+field, text) })
+	if e.Kind.Valid() {
+		v = append(v, checkDetail(e).At(e.Kind.String())...)
+	}
 	if !e.Kind.Valid() {
 		v.Add("kind", "is none: an event tells what happened")
 	}
 	return v
 }
 
-// eachText passes on the texts of a detail, with the field that holds each.
-func eachText(detail any, one func(field, text string)) {
-	all := func(field string, list []string) {
-		for i, text := range list {
-			one(index(field, i), text)
+// checkDetail checks what an event tells programs: that it is there, and names
+// tasks, members and statuses as a pool does. Fields are named below the detail.
+func checkDetail(e *Event) Violations {
+	var v Violations
+	ids := func(field string, list []string) {
+		for i, id := range list {
+			checkID(&v, index(field, i), id, true)
 		}
 	}
-	switch d := detail.(type) {
-	case CreatedDetail:
-		one("title", d.Title)
-		one("parent_id", d.ParentID)
-		one("discovered_from_id", d.DiscoveredFrom)
-	case ClaimedDetail:
-		one("holder", d.Holder)
-		one("run_id", d.RunID)
-	case ReleasedDetail:
-		one("holder", d.Holder)
-		one("reason", d.Reason)
-	case StatusDetail:
-		one("reason", d.Reason)
-		all("open_child_ids", d.OpenChildren)
-		all("unfinished_dependency_ids", d.Unfinished)
-	case AssignedDetail:
-		one("from", d.From)
-		one("to", d.To)
-	case SubtaskDetail:
-		one("child_id", d.ChildID)
-	case EditedDetail:
-		all("fields", d.Fields)
-		all("set_labels", d.SetLabels)
-		all("removed_labels", d.RemovedLabels)
-	case DependencyDetail:
-		all("added_ids", d.Added)
-		all("removed_ids", d.Removed)
-		one("given_up_id", d.GivenUp)
-	case ImportedDetail:
-		one("key", d.Key)
+	names := func(field string, list []string) {
+		for i, name := range list {
+			wellFormed(&v, index(field, i), name)
+		}
 	}
+	member := func(field, id string) {
+		if id != "" {
+			checkMember(&v, field, id)
+		}
+	}
+	switch d := e.Detail.(type) {
+	case nil:
+		if e.Kind != EventComment && e.Kind != EventProgress {
+			v.Add("", "is absent: an event of the kind %s tells what it was", e.Kind)
+		}
+	case CreatedDetail:
+		wellFormed(&v, "title", d.Title)
+		checkID(&v, "parent_id", d.ParentID, false)
+		checkID(&v, "discovered_from_id", d.DiscoveredFrom, false)
+	case ClaimedDetail:
+		checkMember(&v, "holder", d.Holder)
+		wellFormed(&v, "run_id", d.RunID)
+	case ReleasedDetail:
+		checkMember(&v, "holder", d.Holder)
+		wellFormed(&v, "reason", d.Reason)
+	case StatusDetail:
+		d.check(&v)
+		ids("open_child_ids", d.OpenChildren)
+		ids("unfinished_dependency_ids", d.Unfinished)
+	case AssignedDetail:
+		member("from", d.From)
+		member("to", d.To)
+	case SubtaskDetail:
+		checkID(&v, "child_id", d.ChildID, true)
+		if d.Change == SubtaskUnspecified {
+			v.Add("kind", "is none: tell what happened among the children")
+		}
+	case EditedDetail:
+		names("fields", d.Fields)
+		names("set_labels", d.SetLabels)
+		names("removed_labels", d.RemovedLabels)
+	case DependencyDetail:
+		ids("added_ids", d.Added)
+		ids("removed_ids", d.Removed)
+		checkID(&v, "given_up_id", d.GivenUp, false)
+	case ImportedDetail:
+		wellFormed(&v, "key", d.Key)
+	}
+	return v
+}
+
+func (d StatusDetail) check(v *Violations) {
+	const none = "is none: tell between which statuses the task moved"
+	if !d.From.Valid() {
+		v.Add("from", none)
+	}
+	if !d.To.Valid() {
+		v.Add("to", none)
+	}
+	wellFormed(v, "reason", d.Reason)
 }
