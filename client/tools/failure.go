@@ -20,11 +20,19 @@ func (d definition) unknown() string {
 	return "nothing was changed: call it again"
 }
 
+// refused begins the text of a refusal.
+func (d definition) refused(why string) string {
+	if !d.changes {
+		return d.name + " was refused: " + sentence(why)
+	}
+	return d.name + " was refused, nothing was changed: " + sentence(strings.ReplaceAll(why, "; nothing was changed", ""))
+}
+
 // explain is an error as a text for the agent: what is wrong, and what to do.
 func (d definition) explain(err error) string {
 	var bad badArguments
 	if errors.As(err, &bad) {
-		return d.name + " was refused, nothing was changed: " + bad.Error() + "."
+		return d.refused(bad.Error())
 	}
 	details := client.Details(err)
 	switch code := status.Code(err); {
@@ -36,15 +44,15 @@ func (d definition) explain(err error) string {
 	case client.IsUnavailable(err):
 		return d.name + ": the task pool can't do it now, nothing was changed. Wait a moment and call it again; if it stays so, tell the one you work for."
 	case details.Reason == "":
-		return d.name + " was refused, nothing was changed: " + sentence(status.Convert(err).Message())
+		return d.refused(status.Convert(err).Message())
 	case len(details.Violations) > 0:
 		said := make([]string, len(details.Violations))
 		for i, v := range details.Violations {
 			said[i] = strings.TrimSpace(argument(v.Field) + " " + v.Description)
 		}
-		return d.name + " was refused, nothing was changed: " + sentence(strings.Join(said, "; "))
+		return d.refused(strings.Join(said, "; "))
 	}
-	return d.name + " was refused, nothing was changed: " + sentence(renamed(details.Message))
+	return d.refused(renamed(details.Message))
 }
 
 // The names of the API's fields that are other than those of the arguments.

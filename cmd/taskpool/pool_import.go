@@ -219,6 +219,9 @@ var errRefused = errors.New("tasks were refused")
 // recordAt finds where the server speaks of a record, or of a field of one.
 var recordAt = regexp.MustCompile(`\brecords\[(\d+)\](\.?)`)
 
+// nothingChanged is what some of the server's sentences say themselves.
+const nothingChanged = "nothing was changed"
+
 // refused tells of a refusal in terms of the file.
 func (i *importing) refused(err error) error {
 	details := client.Details(err)
@@ -230,7 +233,10 @@ func (i *importing) refused(err error) error {
 		details.Violations[k] = client.Violation{Field: i.inFile(v.Field), Description: i.inFile(v.Description)}
 	}
 	sentence, more := withDetails(details.Message, details)
-	return &told{err, sentence, append(more, "nothing was changed")}
+	if !strings.Contains(sentence, nothingChanged) {
+		more = append(more, nothingChanged)
+	}
+	return &told{err, sentence, more}
 }
 
 // inFile puts the line of the file for records[17].
