@@ -89,7 +89,7 @@ func (t *told) element(codec Codec, onto *strip, i int) []byte {
 // and nothing long. It is what tells a watcher that a task left its view.
 func past(t *task.Task) *task.Task {
 	return &task.Task{
-		ID: t.ID, Number: t.Number, Brief: &task.Brief{},
+		ID: t.ID, Number: t.Number,
 		Priority: t.Priority, Type: t.Type, Labels: t.Labels, Status: t.Status, Unfinished: t.Unfinished,
 		Assignee: t.Assignee, CreatedBy: t.CreatedBy, Reviewer: t.Reviewer, ParentID: t.ParentID,
 		Holder: t.Holder, ClosedAt: t.ClosedAt, NotBefore: t.NotBefore, Version: t.Version,

@@ -110,9 +110,9 @@ func TestUpdate_clears(t *testing.T) {
 		RemoveLabels: []string{"team", "area", "never"}, NotBefore: new(time.Time{}), Assignee: new(""), Parent: new(""),
 	})
 	bare := f.titled("title")
-	if !reflect.DeepEqual(normal(got.Brief), normal(bare.Brief)) || got.Priority != 0 || got.Type != 0 || len(got.Labels) != 0 ||
+	if !reflect.DeepEqual(normal(got.Brief.Unpack()), normal(bare.Brief.Unpack())) || got.Priority != 0 || got.Type != 0 || len(got.Labels) != 0 ||
 		!got.NotBefore.IsZero() || got.Assignee != "" || got.ParentID != "" {
-		t.Errorf("something is left: %+v %+v", *got.Task, *got.Brief)
+		t.Errorf("something is left: %+v %+v", *got.Task, *got.Brief.Unpack())
 	}
 	f.wantTold(it.ID, 1, map[string]string{},
 		f.actor+" edited {Fields:[description body acceptance_criteria priority type links steps constraints out_of_scope verification context edge_cases labels not_before] SetLabels:[] RemovedLabels:[area team]}",
@@ -285,7 +285,7 @@ func TestUpdate_ofDataOlderThanALoweredLimit(t *testing.T) {
 	})
 	f := openWith(t, s, limits)
 	top := f.get("T-1")
-	if len(top.Title) != 100 || len(top.Brief.Steps) != 20 || top.HistoryCount != 10 || len(f.all()) != 4 {
+	if len(top.Title) != 100 || len(top.Brief.Unpack().Steps) != 20 || top.HistoryCount != 10 || len(f.all()) != 4 {
 		t.Fatalf("not readable: %+v", *top.Task)
 	}
 	f.mustUpdate(top.ID, task.Patch{Priority: new(task.Low)})

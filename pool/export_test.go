@@ -43,8 +43,8 @@ func (s *state) String() string {
 }
 
 func writeNode(b *strings.Builder, n *node) {
-	t, brief := *n.task, *n.task.Brief
-	t.Brief = nil
+	t, brief := *n.task, *n.task.Brief.Unpack()
+	t.Brief = ""
 	times := []*time.Time{&t.CreatedAt, &t.UpdatedAt, &t.ClosedAt, &t.HeldAt, &t.NotBefore}
 	var shown []string
 	for _, at := range times {

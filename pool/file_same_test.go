@@ -24,7 +24,7 @@ func (f *fixture) holdable() string {
 	var b strings.Builder
 	for _, t := range f.all() {
 		d := f.get(t.ID)
-		fmt.Fprintf(&b, "%s %q %s %s %s %v %+v\n", t.ID, t.Title, t.Priority, t.Type, t.Status, t.Dependencies, *t.Brief)
+		fmt.Fprintf(&b, "%s %q %s %s %s %v %+v\n", t.ID, t.Title, t.Priority, t.Type, t.Status, t.Dependencies, *t.Brief.Unpack())
 		for _, e := range d.History() {
 			fmt.Fprintf(&b, "  %s %q\n", e.At.UTC().Truncate(time.Millisecond), e.Body)
 		}

@@ -56,7 +56,7 @@ var unsavables = [...]unsavable{
 	{"status", func(t *task.Task) bool { return !taskfile.HasStatus(t.Status) }},
 	{"parent_id", func(t *task.Task) bool { return t.ParentID != "" }},
 	{"labels", func(t *task.Task) bool { return len(t.Labels) > 0 }},
-	{"body", func(t *task.Task) bool { return t.Brief.Body != "" }},
+	{"body", func(t *task.Task) bool { return t.Brief.Text(task.PartBody) != "" }},
 	{"not_before", func(t *task.Task) bool { return !t.NotBefore.IsZero() }},
 	// One that a claim made goes with the claim, also when the work is done; where
 	// it outlasted the hold it says who shall go on.

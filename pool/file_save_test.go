@@ -101,7 +101,7 @@ func TestSave_refusesWhatTheFileCannotHold(t *testing.T) {
 	cases := map[string]task.Task{
 		"parent_id":          {Status: task.Ready, ParentID: id(1)},
 		"labels":             {Status: task.Ready, Labels: map[string]string{"k": ""}},
-		"body":               {Status: task.Ready, Brief: &task.Brief{Body: "b"}},
+		"body":               {Status: task.Ready, Brief: (&task.Brief{Body: "b"}).Pack()},
 		"not_before":         {Status: task.Done, ClosedAt: at, NotBefore: at},
 		"assignee":           {Status: task.InProgress, Holder: worker, HeldAt: at, Assignee: worker},
 		"reviewer":           {Status: task.Ready, Reviewer: worker},
@@ -142,17 +142,13 @@ func TestSave_refusesWhatTheFileCannotHold(t *testing.T) {
 func unsaved(t *testing.T, with task.Task, thread []*task.Event, field string) {
 	t.Helper()
 	f := open(t)
-	brief := &task.Brief{}
-	if with.Brief == nil {
-		with.Brief = brief
-	}
 	with.ID, with.Title = id(2), "it"
 	for _, e := range thread {
 		e.TaskID = with.ID
 	}
 	r, err := f.Replace(t.Context(), pool.Request{Actor: operator}, nil, func() pool.Content {
 		return pool.Content{
-			Tasks:   []*task.Task{{ID: id(1), Title: "other", Status: task.Ready, Brief: brief}, &with},
+			Tasks:   []*task.Task{{ID: id(1), Title: "other", Status: task.Ready}, &with},
 			Threads: map[string][]*task.Event{with.ID: slices.Clone(thread)},
 		}
 	})

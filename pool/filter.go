@@ -174,8 +174,8 @@ func available(t *task.Task) bool {
 }
 
 func (p *predicate) mentioned(t *task.Task) bool {
-	return contains(t.Title, p.text) || contains(t.Brief.Description, p.text) ||
-		contains(t.Brief.Body, p.text) || contains(t.Key(), p.text)
+	return contains(t.Title, p.text) || contains(t.Brief.Text(task.PartDescription), p.text) ||
+		contains(t.Brief.Text(task.PartBody), p.text) || contains(t.Key(), p.text)
 }
 
 func contains(text, lower string) bool { return strings.Contains(strings.ToLower(text), lower) }

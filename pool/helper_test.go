@@ -114,8 +114,8 @@ func (f *fixture) dump() string {
 	for _, t := range f.all() {
 		d := f.get(t.ID)
 		fields := *d.Task
-		fields.Brief = nil // an address
-		fmt.Fprintf(&b, "%+v %+v %v\n", fields, *d.Brief, d.Dependents)
+		fields.Brief = "" // packed
+		fmt.Fprintf(&b, "%+v %+v %v\n", fields, *d.Brief.Unpack(), d.Dependents)
 		for _, e := range d.Thread {
 			fmt.Fprintf(&b, "  %+v\n", *e)
 		}

@@ -110,15 +110,15 @@ func TestText_comesBackExactlyOrIsRefused(t *testing.T) {
 		f.mustUpdate(it.ID, task.Patch{HistoryEntry: &s, Status: new(task.Blocked), Reason: s})
 		got := f.get(it.ID)
 		for where, text := range map[string]string{
-			"title": got.Title, "description": got.Brief.Description, "step": got.Brief.Steps[1], "label": got.Labels["k"],
+			"title": got.Title, "description": got.Brief.Unpack().Description, "step": got.Brief.Unpack().Steps[1], "label": got.Labels["k"],
 			"entry": got.History()[0].Body, "reason": got.BlockedReason,
 		} {
 			if text != s {
 				t.Errorf("%s: the %s came back as %q", name, where, text)
 			}
 		}
-		if got.Brief.Body != "\n "+s+" \n" {
-			t.Errorf("%s: the body came back as %q", name, got.Brief.Body)
+		if got.Brief.Unpack().Body != "\n "+s+" \n" {
+			t.Errorf("%s: the body came back as %q", name, got.Brief.Unpack().Body)
 		}
 	}
 	it := f.titled("it")

@@ -11,9 +11,9 @@ import (
 // turn is compared with what it is then.
 func TestImported_meetsTheNewestVersion(t *testing.T) {
 	at := func(title string) *node {
-		return &node{task: &task.Task{Number: 7, Title: title, Brief: &task.Brief{}}}
+		return &node{task: &task.Task{Number: 7, Title: title}}
 	}
-	in := &imported{task: &task.Task{Title: "one", Brief: &task.Brief{}}}
+	in := &imported{task: &task.Task{Title: "one"}}
 	same, other := at("one"), at("two")
 	in.meet(same)
 	if in.differs != "" {

@@ -14,7 +14,7 @@ import (
 // is derived.
 func differences(n *node, in *imported) []string {
 	have, want := n.task, in.task
-	brief, other := have.Brief, want.Brief
+	brief, other := have.Brief.Unpack(), want.Brief.Unpack()
 	var fields []string
 	for _, f := range []struct {
 		name string

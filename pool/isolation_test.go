@@ -85,7 +85,7 @@ func TestIsolation(t *testing.T) {
 func written(tasks []*task.Task, details []*pool.Detail) string {
 	var b strings.Builder
 	for i, x := range tasks {
-		fmt.Fprintf(&b, "%+v %+v\n%+v %v\n", *x, *x.Brief, *details[i].Task, details[i].Dependents)
+		fmt.Fprintf(&b, "%+v %+v\n%+v %v\n", *x, *x.Brief.Unpack(), *details[i].Task, details[i].Dependents)
 		for _, e := range details[i].Thread {
 			fmt.Fprintf(&b, "%+v\n", *e)
 		}

@@ -220,7 +220,7 @@ func (p *Pool) replay(batch *layer, old *request, r Request, out *Result) error 
 			if len(old.ids) == 1 {
 				return &NotFoundError{Reason: ReasonTaskNotFound, What: "task", Name: id, Field: "id"}
 			}
-			out.Tasks = append(out.Tasks, &Detail{Task: &task.Task{ID: id, Brief: &task.Brief{}}})
+			out.Tasks = append(out.Tasks, &Detail{Task: &task.Task{ID: id}})
 			continue
 		}
 		if old.token != "" && n.token != old.token {

@@ -18,7 +18,7 @@ func id(n int) string { return fmt.Sprintf("5a1f0c2e-0000-4000-8000-%012d", n) }
 // whole is a content with something of everything, in which nothing is derived.
 func whole() pool.Content {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	brief := &task.Brief{Description: "d"}
+	brief := (&task.Brief{Description: "d"}).Pack()
 	return pool.Content{
 		Tasks: []*task.Task{
 			{ID: id(1), Title: "parent", Brief: brief, Status: task.Ready, CreatedBy: filer, CreatedAt: at, Dependencies: []string{id(3)}},

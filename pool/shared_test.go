@@ -87,7 +87,7 @@ func TestShared_disjointFields(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b := d.Brief; d.Title != "after" || b.Description != "d" || b.Body != "b" || d.Priority != task.High || d.Type != task.Bug ||
+	if b := d.Brief.Unpack(); d.Title != "after" || b.Description != "d" || b.Body != "b" || d.Priority != task.High || d.Type != task.Bug ||
 		!slices.Equal(b.Steps, []string{"s"}) || !slices.Equal(b.Context, []string{"c"}) || !slices.Equal(b.EdgeCases, []string{"e"}) ||
 		d.Labels["k"] != "v" || d.Assignee != "agent:b" || d.HistoryCount != 1 || !slices.Equal(b.AcceptanceCriteria, []string{"a"}) {
 		t.Errorf("something is lost: %+v %+v", *d.Task, *b)

@@ -28,7 +28,7 @@ func (p *Pool) wake(ctx context.Context) {
 			}
 			n++
 			if waits := tx.numbered(w.number); waits != nil {
-				size += textBytes(waits.task.Brief)
+				size += len(waits.task.Brief)
 				tx.unsettle(waits.task.ID)
 			}
 			return true
@@ -54,15 +54,4 @@ func (p *Pool) arm() {
 func (p *Pool) armLocked() {
 	next, waits := p.state.waiting.Min()
 	p.alarm.set(next.until, waits)
-}
-
-// textBytes is about how much text a brief has.
-func textBytes(b *task.Brief) int {
-	size := len(b.Description) + len(b.Body)
-	for _, list := range [][]string{b.AcceptanceCriteria, b.Links, b.Steps, b.Constraints, b.OutOfScope, b.Verification, b.Context, b.EdgeCases} {
-		for _, item := range list {
-			size += len(item)
-		}
-	}
-	return size
 }

@@ -23,7 +23,7 @@ func TestPast_decidesAsTheTask(t *testing.T) {
 		member := rapid.SampledFrom(members)
 		instant := rapid.SampledFrom([]time.Time{{}, time.Unix(1_000_000, 0), time.Unix(2_000_000, 0)})
 		d := &task.Task{
-			ID: parent, Number: 9, Title: "t", Brief: &task.Brief{Body: "long"}, Result: "long", BlockedReason: "long", Version: 3,
+			ID: parent, Number: 9, Title: "t", Brief: (&task.Brief{Body: "long"}).Pack(), Result: "long", BlockedReason: "long", Version: 3,
 			Status:   rapid.SampledFrom(task.Statuses()).Draw(t, "status"),
 			Priority: rapid.SampledFrom([]task.Priority{0, 1, 2, 3}).Draw(t, "priority"),
 			Type:     rapid.SampledFrom([]task.Type{0, 1, 2}).Draw(t, "type"),

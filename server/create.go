@@ -36,7 +36,7 @@ func (s *taskService) CreateTask(ctx context.Context, req *taskpoolv1.CreateTask
 	if err != nil {
 		return nil, err
 	}
-	return &taskpoolv1.CreateTaskResponse{Task: answered(result), Cursor: result.Cursor.String(), Replayed: result.Replayed}, nil
+	return answered(&taskpoolv1.CreateTaskResponse{Cursor: result.Cursor.String(), Replayed: result.Replayed}, result), nil
 }
 
 // CreateTasks implements [taskpoolv1.TaskServiceServer].

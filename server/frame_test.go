@@ -23,7 +23,7 @@ func sampleChanges(t *testing.T) []pool.WatchChange {
 	long := &task.Task{
 		ID: "5a1f0c2e-0d3c-4a6e-9d53-0c6a5a4f7a11", Number: 7, Title: "日本 👩‍👩‍👧", Status: task.Ready, Priority: task.High, CreatedAt: at, UpdatedAt: at,
 		Revision: 9, Version: 2, CreatedBy: "agent:a", Labels: map[string]string{"b": "2", "a": "1"},
-		Brief: &task.Brief{Description: strings.Repeat("long ", 400), Steps: []string{strings.Repeat("step ", 200), "two"}},
+		Brief: (&task.Brief{Description: strings.Repeat("long ", 400), Steps: []string{strings.Repeat("step ", 200), "two"}}).Pack(),
 	}
 	events := []*task.Event{
 		{ID: 1, TaskID: long.ID, At: at, Actor: "agent:a", Kind: task.EventCreated, Detail: task.CreatedDetail{Title: long.Title}},
@@ -146,7 +146,7 @@ func TestFrame_fieldNumbers(t *testing.T) {
 // larger comes alone.
 func TestSnapshotParts(t *testing.T) {
 	sized := func(n int) *task.Task {
-		return &task.Task{Title: "x", Brief: &task.Brief{Body: strings.Repeat("y", n)}}
+		return &task.Task{Title: "x", Brief: (&task.Brief{Body: strings.Repeat("y", n)}).Pack()}
 	}
 	repeat := func(n int, t *task.Task) []*task.Task {
 		all := make([]*task.Task, n)

@@ -3,6 +3,8 @@ package server
 import (
 	"context"
 
+	"google.golang.org/protobuf/proto"
+
 	taskpoolv1 "github.com/taskpool-dev/taskpool/gen/taskpool/v1"
 	"github.com/taskpool-dev/taskpool/pool"
 	"github.com/taskpool-dev/taskpool/pool/task"
@@ -25,12 +27,12 @@ func (s *taskService) acquire(ctx context.Context, name string) (*pool.Pool, fun
 // fullView is the view that mutations are answered in.
 const fullView = taskpoolv1.TaskView_TASK_VIEW_FULL
 
-// answered is the one task that a mutation was about.
-func answered(r pool.Result) *taskpoolv1.Task {
-	if len(r.Tasks) == 0 {
-		return nil
+// answered gives a response the one task that a mutation was about.
+func answered[M proto.Message](m M, r pool.Result) M {
+	if len(r.Tasks) > 0 {
+		taskpb.SetTask(m, r.Tasks[0].Task)
 	}
-	return taskpb.Task(r.Tasks[0].Task, fullView, 0)
+	return m
 }
 
 // UpdateTask implements [taskpoolv1.TaskServiceServer].
@@ -58,9 +60,8 @@ func (s *taskService) UpdateTask(ctx context.Context, req *taskpoolv1.UpdateTask
 	if err != nil {
 		return nil, err
 	}
-	return &taskpoolv1.UpdateTaskResponse{
-		Task: answered(result), HoldToken: result.Token, Cursor: result.Cursor.String(), Replayed: result.Replayed,
-	}, nil
+	resp := &taskpoolv1.UpdateTaskResponse{HoldToken: result.Token, Cursor: result.Cursor.String(), Replayed: result.Replayed}
+	return answered(resp, result), nil
 }
 
 // DeleteTask implements [taskpoolv1.TaskServiceServer].

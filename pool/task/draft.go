@@ -67,14 +67,13 @@ func (d Draft) Check(l Limits) (Draft, Violations) {
 	return d, v
 }
 
-// Brief is the text of a checked draft beyond its title. It shares the draft's
-// slices.
-func (d Draft) Brief() *Brief {
-	b := &Brief{Description: d.Description, Body: d.Body}
+// Brief is the text of a checked draft beyond its title.
+func (d *Draft) Brief() PackedBrief {
+	b := Brief{Description: d.Description, Body: d.Body}
 	for _, f := range listFields {
-		*f.brief(b) = *f.draft(&d)
+		*f.brief(&b) = *f.draft(d)
 	}
-	return b
+	return b.Pack()
 }
 
 // maxNameLength bounds a reference or the name of a member in a request; the

@@ -64,7 +64,7 @@ func TestDraftKeepsNothingOfTheCallers(t *testing.T) {
 	if v != nil {
 		t.Fatal(v)
 	}
-	brief := checked.Brief()
+	brief := checked.Brief().Unpack()
 	d.Labels["a"], d.Dependencies[0] = "changed", "changed"
 	for _, f := range listFields {
 		(*f.draft(&d))[0] = "changed"

@@ -14,15 +14,14 @@ import (
 // [Patch.CheckLabels] for t; the result shares its slices.
 func (p Patch) Edit(t *Task) (edited *Task, changed []string) {
 	e := edit{was: t, now: t}
-	brief := e.oldBrief()
 	if p.Title != nil && *p.Title != t.Title {
 		e.task("title").Title = *p.Title
 	}
-	if p.Description != nil && *p.Description != brief.Description {
-		e.brief("description").Description = *p.Description
+	if p.Description != nil && *p.Description != e.text().Description {
+		e.rewrite("description").Description = *p.Description
 	}
-	if p.Body != nil && *p.Body != brief.Body {
-		e.brief("body").Body = *p.Body
+	if p.Body != nil && *p.Body != e.text().Body {
+		e.rewrite("body").Body = *p.Body
 	}
 	e.list(&p, &listFields[0])
 	if p.Priority != nil && *p.Priority != t.Priority {
@@ -40,7 +39,7 @@ func (p Patch) Edit(t *Task) (edited *Task, changed []string) {
 	if p.NotBefore != nil && !p.NotBefore.Equal(t.NotBefore) {
 		e.task("not_before").NotBefore = *p.NotBefore
 	}
-	return e.now, e.changed
+	return e.edited(), e.changed
 }
 
 // LabelChanges names the keys that the patch really sets and really removes in
@@ -88,19 +87,14 @@ func (p Patch) merged(t *Task) map[string]string {
 	return labels
 }
 
-// edit copies a task, and its brief, when the first change to it is made.
+// edit copies a task when the first change to it is made, and unpacks its brief
+// when that is first asked for.
 type edit struct {
 	was, now *Task
 	changed  []string
-}
-
-var noBrief Brief
-
-func (e *edit) oldBrief() *Brief {
-	if e.was.Brief == nil {
-		return &noBrief
-	}
-	return e.was.Brief
+	// brief is nil until it is unpacked; it is packed again where rewritten.
+	brief     *Brief
+	rewritten bool
 }
 
 // task is the copy that is edited.
@@ -112,19 +106,32 @@ func (e *edit) task(field string) *Task {
 	return e.now
 }
 
-// brief is the copy of the brief that is edited.
-func (e *edit) brief(field string) *Brief {
-	t := e.task(field)
-	if t.Brief == nil || t.Brief == e.was.Brief {
-		copied := *e.oldBrief()
-		t.Brief = &copied
+// text is the brief as it is by now.
+func (e *edit) text() *Brief {
+	if e.brief == nil {
+		e.brief = e.was.Brief.Unpack()
 	}
-	return t.Brief
+	return e.brief
+}
+
+// rewrite is the brief that is edited.
+func (e *edit) rewrite(field string) *Brief {
+	e.task(field)
+	e.rewritten = true
+	return e.text()
 }
 
 func (e *edit) list(p *Patch, f *listField) {
 	list := *f.patch(p)
-	if list != nil && !slices.Equal(*list, *f.brief(e.oldBrief())) {
-		*f.brief(e.brief(f.name)) = *list
+	if list != nil && !slices.Equal(*list, *f.brief(e.text())) {
+		*f.brief(e.rewrite(f.name)) = *list
 	}
+}
+
+// edited is the result.
+func (e *edit) edited() *Task {
+	if e.rewritten {
+		e.now.Brief = e.brief.Pack()
+	}
+	return e.now
 }

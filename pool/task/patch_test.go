@@ -16,7 +16,7 @@ func TestPatchLooksOnlyAtWhatItCarries(t *testing.T) {
 	}
 	old := &Task{
 		Title: "longer than one", Priority: High, Labels: map[string]string{"aa": "bb", "cc": "dd"},
-		Brief: &Brief{Description: "longer", Steps: []string{"longer", "longer"}},
+		Brief: (&Brief{Description: "longer", Steps: []string{"longer", "longer"}}).Pack(),
 	}
 	p, v := Patch{Type: new(Bug)}.Check(limits)
 	if v != nil || p.CheckLabels(old, limits) != nil {
@@ -68,16 +68,17 @@ func TestPatchStatus(t *testing.T) {
 func TestPatchClears(t *testing.T) {
 	full := &Task{
 		Title: "t", Priority: High, Type: Bug, Labels: map[string]string{"a": "b"}, NotBefore: time.Unix(1, 0),
-		Brief: &Brief{Description: "d", Body: "b"},
 	}
+	brief := &Brief{Description: "d", Body: "b"}
 	p := Patch{
 		Description: new(""), Body: new(""), Priority: new(PriorityUnspecified), Type: new(TypeUnspecified), RemoveLabels: []string{"a"},
 		NotBefore: new(time.Time{}), Assignee: new(""), Parent: new(""),
 	}
 	for _, f := range listFields {
-		*f.brief(full.Brief) = []string{"x"}
+		*f.brief(brief) = []string{"x"}
 		*f.patch(&p) = &[]string{}
 	}
+	full.Brief = brief.Pack()
 	p, v := p.Check(DefaultLimits())
 	if v != nil {
 		t.Fatal(v)
@@ -90,7 +91,7 @@ func TestPatchClears(t *testing.T) {
 	if !slices.Equal(changed, want) {
 		t.Errorf("changed %q", changed)
 	}
-	if !reflect.DeepEqual(edited, &Task{Title: "t", Brief: &Brief{}}) {
+	if !reflect.DeepEqual(edited, &Task{Title: "t"}) {
 		t.Errorf("left: %+v %+v", edited, edited.Brief)
 	}
 	if again, changed := p.Edit(edited); again != edited || changed != nil {

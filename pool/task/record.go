@@ -73,11 +73,10 @@ func draftOf(t *Task) Draft {
 		Title: t.Title, Priority: t.Priority, Type: t.Type, Labels: t.Labels, NotBefore: t.NotBefore,
 		Dependencies: t.Dependencies, Parent: t.ParentID, DiscoveredFrom: t.DiscoveredFrom, Assignee: t.Assignee,
 	}
-	if t.Brief != nil {
-		d.Description, d.Body = t.Brief.Description, t.Brief.Body
-		for _, f := range listFields {
-			*f.draft(&d) = *f.brief(t.Brief)
-		}
+	brief := t.Brief.Unpack()
+	d.Description, d.Body = brief.Description, brief.Body
+	for _, f := range listFields {
+		*f.draft(&d) = *f.brief(brief)
 	}
 	return d
 }

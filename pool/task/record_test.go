@@ -18,7 +18,7 @@ var recordAt = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 func exported() *task.Task {
 	return &task.Task{
-		ID: recordID, Number: 12, Title: "t", Brief: &task.Brief{Steps: []string{"look"}, Links: []string{"https://example.com"}},
+		ID: recordID, Number: 12, Title: "t", Brief: (&task.Brief{Steps: []string{"look"}, Links: []string{"https://example.com"}}).Pack(),
 		Labels: map[string]string{"team": "web"}, Status: task.InProgress, Dependencies: []string{otherID}, ParentID: otherID,
 		Holder: "agent:a", HeldAt: recordAt, Assignee: "agent:a", AssignedByClaim: true, CreatedBy: task.Human, CreatedAt: recordAt,
 		Revision: 7, Version: 3, Depth: 1, Unfinished: []string{otherID},
@@ -37,7 +37,7 @@ func TestCheckExported(t *testing.T) {
 	}{
 		"title":                   {func(t *task.Task) { t.Title = "" }, "title"},
 		"NUL":                     {func(t *task.Task) { t.Title = "a\x00" }, "title"},
-		"unsafe link":             {func(t *task.Task) { t.Brief = &task.Brief{Links: []string{"javascript:x"}} }, "links[0]"},
+		"unsafe link":             {func(t *task.Task) { t.Brief = (&task.Brief{Links: []string{"javascript:x"}}).Pack() }, "links[0]"},
 		"label key":               {func(t *task.Task) { t.Labels = map[string]string{"a b": ""} }, `labels["a b"]`},
 		"id in capitals":          {func(t *task.Task) { t.ID = strings.ToUpper(t.ID) }, "id"},
 		"key as id":               {func(t *task.Task) { t.ID = "T-1" }, "id"},
@@ -74,9 +74,9 @@ func TestCheckExported(t *testing.T) {
 // What a pool keeps is trimmed, and so is what comes in.
 func TestCheckExported_trims(t *testing.T) {
 	one := exported()
-	one.Title, one.Brief = " t ", &task.Brief{Steps: []string{" look "}}
+	one.Title, one.Brief = " t ", (&task.Brief{Steps: []string{" look "}}).Pack()
 	got, v := task.CheckExported(one, task.DefaultLimits())
-	if len(v) > 0 || got.Title != "t" || got.Brief.Steps[0] != "look" || one.Title != " t " {
+	if len(v) > 0 || got.Title != "t" || got.Brief.Unpack().Steps[0] != "look" || one.Title != " t " {
 		t.Errorf("got %+v, %v", got, v)
 	}
 }

@@ -6,8 +6,8 @@ import (
 )
 
 // Task is one unit of work, as every member sees it. A published Task is never
-// changed: slices, maps and the Brief it points to are shared between versions
-// and must be treated as read-only.
+// changed: its slices and maps are shared between versions, and the map of labels
+// between tasks, and must be treated as read-only.
 //
 // History and dependents are not here: history is the PROGRESS events of the
 // task's thread, dependents are the other side of Dependencies; both are told
@@ -18,13 +18,18 @@ type Task struct {
 	// Number is the creation number; Key shows it. Never reused within a pool.
 	Number int64
 	Title  string
-	// Brief is the longer text. Never nil in a published task.
-	Brief    *Brief
+	// Brief is the longer text.
+	Brief  PackedBrief
+	Labels map[string]string
+
 	Priority Priority
 	Type     Type
-	Labels   map[string]string
+	Status   Status
+	// AssignedByClaim: the assignment was made by a claim, so release, expiry
+	// and reopening take it back.
+	AssignedByClaim bool
+	Submission      int32
 
-	Status Status
 	// Dependencies are ids in the order they were added, without duplicates.
 	Dependencies []string
 	// Unfinished are those of Dependencies that are not done, in the same order.
@@ -37,13 +42,10 @@ type Task struct {
 	// EventCount counts the events of the thread.
 	EventCount int
 
-	Assignee string
-	// AssignedByClaim: the assignment was made by a claim, so release, expiry
-	// and reopening take it back.
-	AssignedByClaim bool
-	CreatedBy       string
-	Reviewer        string
-	ParentID        string
+	Assignee  string
+	CreatedBy string
+	Reviewer  string
+	ParentID  string
 	// Depth is 0 for a top-level task.
 	Depth         int
 	ChildrenTotal int
@@ -70,22 +72,6 @@ type Task struct {
 	NotBefore      time.Time
 	DiscoveredFrom string
 	Result         string
-	Submission     int32
-}
-
-// Brief is the text of a task beyond its title. It is shared between versions
-// of a task and never changed in place.
-type Brief struct {
-	Description        string
-	Body               string
-	AcceptanceCriteria []string
-	Links              []string
-	Steps              []string
-	Constraints        []string
-	OutOfScope         []string
-	Verification       []string
-	Context            []string
-	EdgeCases          []string
 }
 
 // Key is the short name of the task within its pool, "T-12".
@@ -94,8 +80,8 @@ func (t *Task) Key() string { return Key(t.Number) }
 // Key is the short name of the task with that creation number.
 func Key(number int64) string { return "T-" + strconv.FormatInt(number, 10) }
 
-// Clone returns a copy whose fields may be set. It shares the Brief, the slices
-// and the maps, which must be replaced, never changed in place.
+// Clone returns a copy whose fields may be set. It shares the slices and
+// the maps, which must be replaced, never changed in place.
 func (t *Task) Clone() *Task {
 	c := *t
 	return &c

@@ -68,14 +68,14 @@ func TestGolden(t *testing.T) {
 		{
 			Task: &task.Task{
 				ID: parser, Title: "Write the parser", Priority: task.High, Type: task.Feature, Status: task.Done,
-				Brief: &task.Brief{
+				Brief: (&task.Brief{
 					Description:        "Read a plan & say what is wrong with it: <all> of it.",
 					AcceptanceCriteria: []string{"every field is checked", "every problem has a path"},
 					Links:              []string{"https://example.com/plan?a=1&b=2"},
 					Steps:              []string{"read it", "check it"}, Constraints: []string{"no panic"},
 					OutOfScope: []string{"running it"}, Verification: []string{"go test ./..."},
 					Context: []string{`plans are "JSON"`}, EdgeCases: []string{"an empty file", "漢字 and 👩‍👩‍👧‍👦"},
-				},
+				}).Pack(),
 			},
 			History: []taskfile.Entry{
 				{At: at("2026-01-02T03:04:05.678Z"), Text: "begun"},
@@ -83,11 +83,11 @@ func TestGolden(t *testing.T) {
 			},
 		},
 		{
-			Task:    &task.Task{ID: runner, Title: "Write the runner", Brief: &task.Brief{}, Status: task.InProgress, Dependencies: []string{parser}},
+			Task:    &task.Task{ID: runner, Title: "Write the runner", Status: task.InProgress, Dependencies: []string{parser}},
 			History: []taskfile.Entry{{At: at("2026-01-03T00:00:00.001Z"), Text: "begun"}},
 		},
-		{Task: &task.Task{ID: world, Title: "Tell the world", Brief: &task.Brief{}, Priority: task.Low, Status: task.Pending, Dependencies: []string{parser, runner}}},
-		{Task: &task.Task{ID: clean, Title: "Clean up", Brief: &task.Brief{}, Type: task.Chore, Status: task.Ready}},
+		{Task: &task.Task{ID: world, Title: "Tell the world", Priority: task.Low, Status: task.Pending, Dependencies: []string{parser, runner}}},
+		{Task: &task.Task{ID: clean, Title: "Clean up", Type: task.Chore, Status: task.Ready}},
 	}}
 	if !reflect.DeepEqual(f, want) {
 		t.Errorf("it says %+v", f)

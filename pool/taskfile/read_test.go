@@ -97,7 +97,7 @@ func TestReadRefuses(t *testing.T) {
 func TestReadTakes(t *testing.T) {
 	spaced := ` {"title":"  t\t","status":"done" , "id":"` + strings.ToUpper(parser) + `","steps":[" a "],"links":[],"description":" d ","dependencyIds":["` + strings.ToUpper(runner) + `"]}`
 	f := read(t, []byte(fileOf(spaced, with(runner, `"history": "", "dependencyIds": []`), with("123e4567-e89b-12d3-a456-426614174000"))))
-	want := &task.Task{ID: parser, Title: "t", Brief: &task.Brief{Description: "d", Steps: []string{"a"}}, Status: task.Done, Dependencies: []string{runner}}
+	want := &task.Task{ID: parser, Title: "t", Brief: (&task.Brief{Description: "d", Steps: []string{"a"}}).Pack(), Status: task.Done, Dependencies: []string{runner}}
 	if got := f.Records[0].Task; !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v %+v", got, got.Brief)
 	}

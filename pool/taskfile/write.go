@@ -63,10 +63,7 @@ func (w *Writer) End() []byte {
 }
 
 func recordOf(r Record) record {
-	t, brief := r.Task, r.Task.Brief
-	if brief == nil {
-		brief = &task.Brief{}
-	}
+	t, brief := r.Task, r.Task.Brief.Unpack()
 	out := record{
 		ID: t.ID, Title: t.Title, Description: brief.Description,
 		AcceptanceCriteria: brief.AcceptanceCriteria, Links: brief.Links,

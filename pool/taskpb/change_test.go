@@ -17,7 +17,7 @@ func TestCodec_AppendChange(t *testing.T) {
 	at := time.Unix(1_700_000_000, 5).UTC()
 	made := &task.Task{
 		ID: "6f1d7b0a-3c0e-4a52-9d0a-5f2c3b1a9e77", Number: 3, Title: "A title", Status: task.Ready,
-		Brief: &task.Brief{Body: "text"}, CreatedAt: at, UpdatedAt: at, Revision: 300, Version: 1, CreatedBy: "agent:a",
+		Brief: (&task.Brief{Body: "text"}).Pack(), CreatedAt: at, UpdatedAt: at, Revision: 300, Version: 1, CreatedBy: "agent:a",
 	}
 	created := &task.Event{ID: 9, TaskID: made.ID, At: at, Actor: "agent:a", Kind: task.EventCreated, Detail: task.CreatedDetail{Title: "A title"}}
 	progress := &task.Event{ID: 10, TaskID: made.ID, At: at, Actor: "agent:a", Kind: task.EventProgress, Body: "begun"}

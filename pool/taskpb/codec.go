@@ -1,7 +1,9 @@
 package taskpb
 
 import (
+	"bytes"
 	"fmt"
+	"sync"
 
 	"google.golang.org/protobuf/proto"
 
@@ -27,16 +29,40 @@ var (
 
 // EncodeTask writes a task. It fails on text that is not UTF-8.
 func (Codec) EncodeTask(t *task.Task) ([]byte, error) {
-	b, err := deterministic.Marshal(full(t))
-	if err != nil {
-		return nil, fmt.Errorf("encode task %s: %w", t.ID, err)
+	a := scratches.Get().(*appending)
+	defer a.release()
+	a.task(t)
+	if a.invalid {
+		return nil, fmt.Errorf("encode task %s: %w", t.ID, errNotUTF8)
 	}
-	return b, nil
+	return bytes.Clone(a.b), nil
+}
+
+// scratches are where messages are laid together before they get bytes of their
+// own.
+var scratches = sync.Pool{New: func() any { return &appending{} }}
+
+// maxScratch is how much a scratch may keep, in bytes.
+const maxScratch = 1 << 16
+
+func (a *appending) release() {
+	if cap(a.b) <= maxScratch {
+		a.b, a.invalid = a.b[:0], false
+		scratches.Put(a)
+	}
 }
 
 // DecodeTask reads what EncodeTask wrote. Strings that many tasks have in
 // common (ids, members, label keys) are shared with those decoded before.
 func (Codec) DecodeTask(b []byte) (*task.Task, error) {
+	if t, ok := scanTask(b); ok {
+		return t, nil
+	}
+	return decodeMessage(b)
+}
+
+// decodeMessage reads a task by way of its message.
+func decodeMessage(b []byte) (*task.Task, error) {
 	var m taskpoolv1.Task
 	if err := strict.Unmarshal(b, &m); err != nil {
 		return nil, fmt.Errorf("decode task: %w", err)

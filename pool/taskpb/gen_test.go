@@ -54,7 +54,7 @@ func tasks() *rapid.Generator[*task.Task] {
 	return rapid.Custom(func(t *rapid.T) *task.Task {
 		out := &task.Task{
 			ID: ids().Draw(t, "id"), Number: rapid.Int64Range(1, 1<<62).Draw(t, "number"), Title: text.Draw(t, "title"),
-			Brief:          &task.Brief{},
+			Brief:          "",
 			Priority:       task.Priority(rapid.IntRange(0, int(task.High)).Draw(t, "priority")),
 			Type:           task.Type(rapid.IntRange(0, int(task.Research)).Draw(t, "type")),
 			Status:         rapid.SampledFrom(task.Statuses()).Draw(t, "status"),
@@ -86,12 +86,12 @@ func tasks() *rapid.Generator[*task.Task] {
 			out.Labels = labels
 		}
 		if rapid.Bool().Draw(t, "brief") {
-			out.Brief = &task.Brief{
+			out.Brief = (&task.Brief{
 				Description: text.Draw(t, "description"), Body: text.Draw(t, "body"),
 				AcceptanceCriteria: texts.Draw(t, "acceptance_criteria"), Links: texts.Draw(t, "links"),
 				Steps: texts.Draw(t, "steps"), Constraints: texts.Draw(t, "constraints"), OutOfScope: texts.Draw(t, "out_of_scope"),
 				Verification: texts.Draw(t, "verification"), Context: texts.Draw(t, "context"), EdgeCases: texts.Draw(t, "edge_cases"),
-			}
+			}).Pack()
 		}
 		return out
 	})

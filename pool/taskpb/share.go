@@ -31,6 +31,20 @@ func shared(s string) string {
 	return s
 }
 
+// sharedBytes is shared for a text that is not kept.
+func sharedBytes(b []byte) string {
+	if len(b) == 0 || len(b) > maxShared {
+		return string(b)
+	}
+	slot := &sharedStrings[maphash.Bytes(sharedSeed, b)%uint64(len(sharedStrings))]
+	if seen := slot.Load(); seen != nil && *seen == string(b) {
+		return *seen
+	}
+	kept := string(b)
+	slot.Store(&kept)
+	return kept
+}
+
 // sharedAll shares each of the strings, in place; nil when there are none.
 func sharedAll(list []string) []string {
 	if len(list) == 0 {

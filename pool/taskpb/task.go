@@ -13,10 +13,7 @@ import (
 // full is a task as the feed carries it. The message shares the task's slices
 // and maps.
 func full(t *task.Task) *taskpoolv1.Task {
-	b := t.Brief
-	if b == nil {
-		b = &noBrief
-	}
+	b := t.Brief.Unpack()
 	return &taskpoolv1.Task{
 		Id:                      t.ID,
 		Key:                     t.Key(),
@@ -60,10 +57,6 @@ func full(t *task.Task) *taskpoolv1.Task {
 		Submission:              t.Submission,
 	}
 }
-
-// noBrief is the brief of every task that says nothing beyond its title. Briefs
-// are never changed in place.
-var noBrief task.Brief
 
 // taskOf reads a task as the feed carries it, taking over the message's slices
 // and maps.
@@ -141,24 +134,20 @@ func numberOf(key string) (int64, error) {
 	return number, nil
 }
 
-func briefOf(m *taskpoolv1.Task) *task.Brief {
+func briefOf(m *taskpoolv1.Task) task.PackedBrief {
 	b := task.Brief{
 		Description:        m.GetDescription(),
 		Body:               m.GetBody(),
-		AcceptanceCriteria: none(m.GetAcceptanceCriteria()),
-		Links:              none(m.GetLinks()),
-		Steps:              none(m.GetSteps()),
-		Constraints:        none(m.GetConstraints()),
-		OutOfScope:         none(m.GetOutOfScope()),
-		Verification:       none(m.GetVerification()),
-		Context:            none(m.GetContext()),
-		EdgeCases:          none(m.GetEdgeCases()),
+		AcceptanceCriteria: m.GetAcceptanceCriteria(),
+		Links:              m.GetLinks(),
+		Steps:              m.GetSteps(),
+		Constraints:        m.GetConstraints(),
+		OutOfScope:         m.GetOutOfScope(),
+		Verification:       m.GetVerification(),
+		Context:            m.GetContext(),
+		EdgeCases:          m.GetEdgeCases(),
 	}
-	if b.Description == "" && b.Body == "" && len(b.AcceptanceCriteria)+len(b.Links)+len(b.Steps)+len(b.Constraints)+
-		len(b.OutOfScope)+len(b.Verification)+len(b.Context)+len(b.EdgeCases) == 0 {
-		return &noBrief
-	}
-	return &b
+	return b.Pack()
 }
 
 func labelsOf(m map[string]string) map[string]string {

@@ -35,10 +35,10 @@ func TestTask_compact(t *testing.T) {
 func TestTask_preview(t *testing.T) {
 	one := sample()
 	long := strings.Repeat("é", 11)
-	one.Brief = &task.Brief{
+	one.Brief = (&task.Brief{
 		Description: long, Body: long, AcceptanceCriteria: []string{"short", long}, Links: []string{long}, Steps: []string{long},
 		Constraints: []string{long}, OutOfScope: []string{long}, Verification: []string{long}, Context: []string{long}, EdgeCases: []string{long},
-	}
+	}).Pack()
 	one.Title, one.BlockedReason, one.Result = long, long, long
 	got, want := taskpb.Task(one, preview, 10), proto.CloneOf(taskpb.Task(one, fullest, 10))
 	short := strings.Repeat("é", 10) + "..."
@@ -50,7 +50,7 @@ func TestTask_preview(t *testing.T) {
 	if !proto.Equal(got, want) {
 		t.Errorf("got %v\nwant %v", got, want)
 	}
-	if one.Brief.AcceptanceCriteria[1] != long || one.Brief.Body != long {
+	if one.Brief.Unpack().AcceptanceCriteria[1] != long || one.Brief.Unpack().Body != long {
 		t.Error("the task itself was cut")
 	}
 	if uncut := taskpb.Task(one, preview, 11); !proto.Equal(uncut, taskpb.Task(one, fullest, 0)) {
