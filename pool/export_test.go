@@ -146,10 +146,7 @@ func (p *Pool) unsound(holds bool) string {
 	for i := range s.byStatus {
 		indexed += s.byStatus[i].Len()
 	}
-	ids := 0
-	for _, have := range s.ids.few {
-		ids += len(have)
-	}
+	ids := len(s.ids.alone)
 	for _, many := range s.ids.crowded {
 		ids += len(many)
 	}

@@ -1,7 +1,6 @@
 package pool
 
 import (
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,19 +8,18 @@ import (
 
 // idIndex finds nodes by id or by a prefix of at least eight characters. It is
 // keyed by the id's first eight hexadecimal digits, which every such prefix
-// holds whole. Ids that the pool chose share them seldom and lie in a list;
-// those that somebody else chose may all begin alike, so a long list becomes a
-// map.
+// holds whole. Ids that the pool chose share them seldom; those that somebody else
+// chose may all begin alike.
 type idIndex struct {
-	few     map[uint32][]*node
+	// alone are the nodes whose id shares its beginning with no other's, crowded
+	// the others.
+	alone   map[uint32]*node
 	crowded map[uint32]map[string]*node
 }
 
-// maxFew is the longest list.
-const maxFew = 16
-
-func newIDIndex() idIndex {
-	return idIndex{few: map[uint32][]*node{}, crowded: map[uint32]map[string]*node{}}
+// newIDIndex makes room for so many.
+func newIDIndex(n int) idIndex {
+	return idIndex{alone: make(map[uint32]*node, n), crowded: map[uint32]map[string]*node{}}
 }
 
 // bucketOf returns the key of an id or prefix; false when its first eight
@@ -39,10 +37,11 @@ func (x idIndex) get(id string) *node {
 	if !ok {
 		return nil
 	}
-	for _, n := range x.few[bucket] {
+	if n := x.alone[bucket]; n != nil {
 		if n.task.ID == id {
 			return n
 		}
+		return nil
 	}
 	if len(x.crowded) == 0 {
 		return nil
@@ -60,23 +59,13 @@ func (x idIndex) set(n *node) {
 		many[n.task.ID] = n
 		return
 	}
-	have := x.few[bucket]
-	for i := range have {
-		if have[i].task.ID == n.task.ID {
-			have[i] = n
-			return
-		}
-	}
-	if len(have) < maxFew {
-		x.few[bucket] = append(have, n)
+	other := x.alone[bucket]
+	if other == nil || other.task.ID == n.task.ID {
+		x.alone[bucket] = n
 		return
 	}
-	many := map[string]*node{n.task.ID: n}
-	for _, other := range have {
-		many[other.task.ID] = other
-	}
-	x.crowded[bucket] = many
-	delete(x.few, bucket)
+	x.crowded[bucket] = map[string]*node{n.task.ID: n, other.task.ID: other}
+	delete(x.alone, bucket)
 }
 
 func (x idIndex) remove(id string) {
@@ -90,12 +79,9 @@ func (x idIndex) remove(id string) {
 		}
 		return
 	}
-	kept := slices.DeleteFunc(slices.Clone(x.few[bucket]), func(n *node) bool { return n.task.ID == id })
-	if len(kept) == 0 {
-		delete(x.few, bucket)
-		return
+	if n := x.alone[bucket]; n != nil && n.task.ID == id {
+		delete(x.alone, bucket)
 	}
-	x.few[bucket] = kept
 }
 
 // withPrefix returns the ids that begin with prefix, which is lower-case, in
@@ -105,14 +91,13 @@ func (x idIndex) withPrefix(prefix string) []string {
 	if !ok {
 		return nil
 	}
-	nodes := x.few[bucket]
-	if many := x.crowded[bucket]; many != nil {
-		nodes = slices.Collect(maps.Values(many))
-	}
 	var ids []string
-	for _, n := range nodes {
-		if strings.HasPrefix(n.task.ID, prefix) {
-			ids = append(ids, n.task.ID)
+	if n := x.alone[bucket]; n != nil && strings.HasPrefix(n.task.ID, prefix) {
+		ids = append(ids, n.task.ID)
+	}
+	for id := range x.crowded[bucket] {
+		if strings.HasPrefix(id, prefix) {
+			ids = append(ids, id)
 		}
 	}
 	slices.Sort(ids)

@@ -3,8 +3,8 @@ package pool
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"maps"
 	"runtime/debug"
 	"slices"
 
@@ -16,9 +16,8 @@ import (
 // loading gathers the records of a log, which come in no order.
 type loading struct {
 	state    *state
-	codec    Codec
-	tasks    map[int64]*node
-	threads  map[int64][]*task.Event
+	nodes    []*node
+	events   []placedEvent
 	claims   map[int64]claimRecord
 	requests []*request
 	meta     metaRecord
@@ -27,12 +26,13 @@ type loading struct {
 	cycle []string
 }
 
-func newLoading(codec Codec) *loading {
-	return &loading{
-		state: newState(), codec: codec,
-		tasks: map[int64]*node{}, threads: map[int64][]*task.Event{}, claims: map[int64]claimRecord{},
-	}
+// placedEvent is an event with the number of its task.
+type placedEvent struct {
+	number int64
+	event  *task.Event
 }
+
+func newLoading() *loading { return &loading{state: newState(), claims: map[int64]claimRecord{}} }
 
 // unreadable is a record that the engine kept well but that means nothing.
 type unreadable struct {
@@ -54,15 +54,10 @@ func load(ctx context.Context, s store.Store, log string, codec Codec) (_ *state
 			err = fmt.Errorf("loading %s panicked: %v\n%s", log, p, debug.Stack())
 		}
 	}()
-	l := newLoading(codec)
-	at, err := s.Load(ctx, log, func(key store.Key, value []byte) error {
-		l.mark(key)
-		if err := l.record(key, value); err != nil {
-			l.damaged = append(l.damaged, unreadable{key, err})
-		}
-		return nil
-	})
-	if err != nil {
+	l := newLoading()
+	d := newDecoding(codec, l.take)
+	at, err := s.Load(ctx, log, d.add)
+	if err = errors.Join(err, d.end()); err != nil {
 		return nil, nil, err
 	}
 	damage := at.Damaged
@@ -97,79 +92,75 @@ func (l *loading) mark(key store.Key) {
 	}
 }
 
-func (l *loading) record(key store.Key, value []byte) (err error) {
-	if key.ID > maxMark || key.Sub > maxMark {
-		return fmt.Errorf("no record was ever given the number %d/%d", key.ID, key.Sub)
+// take takes in a record.
+func (l *loading) take(r *decoded) {
+	l.mark(r.key)
+	if r.err != nil {
+		l.damaged = append(l.damaged, unreadable{r.key, r.err})
+		return
 	}
-	switch key.Kind {
+	switch r.key.Kind {
 	case kindMeta:
-		if l.meta, err = decodeRecord[metaRecord](value); err == nil && max(l.meta.LastNumber, l.meta.LastEvent) > maxMark {
-			l.meta, err = metaRecord{}, fmt.Errorf("the numbers %d and %d were never given out", l.meta.LastNumber, l.meta.LastEvent)
-		}
+		l.meta = r.meta
 	case kindTask:
-		var t *task.Task
-		if t, err = l.codec.DecodeTask(value); err != nil {
-			return err
-		}
-		if t.Number != key.ID || !t.Status.Valid() {
-			return fmt.Errorf("task %d says number %d and status %s", key.ID, t.Number, t.Status)
-		}
-		l.tasks[key.ID] = &node{task: t}
+		l.nodes = append(l.nodes, &node{task: r.task})
 	case kindEvent:
-		var e *task.Event
-		if e, err = l.codec.DecodeEvent(value); err != nil {
-			return err
-		}
-		if e.ID != key.Sub {
-			return fmt.Errorf("event %d says id %d", key.Sub, e.ID)
-		}
-		l.threads[key.ID] = append(l.threads[key.ID], e)
+		l.events = append(l.events, placedEvent{r.key.ID, r.event})
 	case kindClaim:
-		l.claims[key.ID], err = decodeRecord[claimRecord](value)
+		l.claims[r.key.ID] = r.claim
 	case kindRequest:
-		var r requestRecord
-		if r, err = decodeRecord[requestRecord](value); err == nil {
-			l.requests = append(l.requests, r.request(key.ID))
-		}
+		l.requests = append(l.requests, r.request)
 	}
-	return err
+}
+
+// sort puts what came in no order into the order of tasks and of events.
+func (l *loading) sort() {
+	slices.SortFunc(l.nodes, func(a, b *node) int { return cmp.Compare(a.task.Number, b.task.Number) })
+	slices.SortFunc(l.events, func(a, b placedEvent) int {
+		return cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.event.ID, b.event.ID))
+	})
+	slices.SortFunc(l.requests, func(a, b *request) int { return cmp.Compare(a.revision, b.revision) })
+	slices.SortFunc(l.damaged, func(a, b unreadable) int {
+		return cmp.Or(cmp.Compare(a.key.Kind, b.key.Kind), cmp.Compare(a.key.ID, b.key.ID), cmp.Compare(a.key.Sub, b.key.Sub))
+	})
 }
 
 // twins finds tasks with the id of an older one.
 func (l *loading) twins() {
-	byID := make(map[string]int64, len(l.tasks))
-	for _, number := range slices.Sorted(maps.Keys(l.tasks)) {
-		id := l.tasks[number].task.ID
-		if first, twice := byID[id]; twice {
-			delete(l.tasks, number)
+	slices.SortFunc(l.nodes, func(a, b *node) int { return cmp.Compare(a.task.Number, b.task.Number) })
+	byID := make(map[string]int64, len(l.nodes))
+	l.nodes = slices.DeleteFunc(l.nodes, func(n *node) bool {
+		number := n.task.Number
+		first, twice := byID[n.task.ID]
+		if twice {
 			l.damaged = append(l.damaged, unreadable{taskKey(number), fmt.Errorf("task %d has the id of task %d", number, first)})
-			continue
+		} else {
+			byID[n.task.ID] = number
 		}
-		byID[id] = number
-	}
+		return twice
+	})
 }
 
 // assemble makes nodes, edges, order and indexes of the records.
 func (l *loading) assemble() {
+	l.sort()
 	s := l.state
 	s.epoch, s.since = l.meta.Epoch, l.meta.since()
 	s.number, s.event = max(s.number, l.meta.LastNumber), max(s.event, l.meta.LastEvent)
-	numbers := slices.Sorted(maps.Keys(l.tasks))
-	byID := make(map[string]*node, len(numbers))
-	for _, number := range numbers {
-		n := l.tasks[number]
-		byID[n.task.ID] = n
-		l.dress(n)
+	s.ids = newIDIndex(len(l.nodes))
+	rest := l.events
+	for _, n := range l.nodes {
+		s.ids.set(n)
+		rest = l.dress(n, rest)
 	}
-	for _, number := range numbers {
-		n := l.tasks[number]
+	for _, n := range l.nodes {
 		for i, dep := range n.task.Dependencies {
-			if d := byID[dep]; d != nil && !slices.Contains(n.task.Dependencies[:i], dep) {
+			if d := s.node(dep); d != nil && !slices.Contains(n.task.Dependencies[:i], dep) {
 				n.task.Dependencies[i] = d.task.ID // share one string
 				d.dependents = append(d.dependents, n.task.ID)
 			}
 		}
-		if p := byID[n.task.ParentID]; p != nil {
+		if p := s.node(n.task.ParentID); p != nil {
 			n.task.ParentID = p.task.ID
 			p.children = append(p.children, n.task.ID)
 			if !n.task.Closed() {
@@ -177,50 +168,71 @@ func (l *loading) assemble() {
 			}
 		}
 	}
-	l.order(numbers, byID)
-	for _, number := range numbers {
-		s.set(l.tasks[number])
+	l.order()
+	for _, n := range l.nodes {
+		s.load(n)
 	}
-	slices.SortFunc(l.requests, func(a, b *request) int { return cmp.Compare(a.revision, b.revision) })
 	for _, r := range l.requests {
 		s.requests.add(r)
 	}
 }
 
-// dress gives a task its thread and what follows from it.
-func (l *loading) dress(n *node) {
+// dress gives a task its thread, which is the first of the events that is of no
+// older task, and what follows from it. It gives the events that are left.
+func (l *loading) dress(n *node, events []placedEvent) []placedEvent {
 	number := n.task.Number
-	events := l.threads[number]
-	slices.SortFunc(events, func(a, b *task.Event) int { return cmp.Compare(a.ID, b.ID) })
-	for _, e := range events {
-		e.TaskID = n.task.ID
-		if e.Kind == task.EventProgress {
+	for len(events) > 0 && events[0].number < number {
+		events = events[1:] // of a task that is lost
+	}
+	count := 0
+	for count < len(events) && events[count].number == number {
+		count++
+	}
+	if count > 0 {
+		n.thread = make([]*task.Event, count)
+	}
+	for i := range n.thread {
+		e := events[i].event
+		n.thread[i], e.TaskID = e, n.task.ID
+		switch e.Kind {
+		case task.EventProgress:
 			n.task.HistoryLength += task.Length(task.HistoryLine(e.At, e.Body))
+		case task.EventCreated:
+			if d, ok := e.Detail.(task.CreatedDetail); ok && d.Title == n.task.Title {
+				d.Title = n.task.Title // share one string
+				e.Detail = d
+			}
 		}
 	}
-	n.thread, n.task.EventCount = events, len(events)
+	n.task.EventCount = count
 	claim := l.claims[number]
 	n.task.AssignedByClaim = claim.AssignedByClaim
 	if n.task.Holder != "" {
 		n.token = claim.Token
 	}
+	return events[count:]
 }
 
 // order puts every task after what it needs. Stored facts have no cycle; should
 // damage have made one, those tasks keep the order of their numbers until they
 // are put right.
-func (l *loading) order(numbers []int64, byID map[string]*node) {
-	ids := make([]string, len(numbers))
-	for i, number := range numbers {
-		ids[i] = l.tasks[number].task.ID
+func (l *loading) order() {
+	ids, last := make([]string, 0, len(l.nodes)), int64(0)
+	next := func(n *node) { last++; n.order = last * dag.Step }
+	for _, n := range l.nodes {
+		if len(n.task.Dependencies)+len(n.children)+len(n.dependents) == 0 && n.task.ParentID == "" {
+			next(n) // anywhere will do
+		} else {
+			ids = append(ids, n.task.ID)
+		}
 	}
-	sorted, cycle := dag.Sort(ids, func(id string) seq { return byID[id].needs() })
+	sorted, cycle := dag.Sort(ids, func(id string) seq { return l.state.node(id).needs() })
 	if cycle != nil {
 		l.cycle = cycle
 		sorted = ids
 	}
-	for i, id := range sorted {
-		byID[id].order = int64(i+1) * dag.Step
+	for _, id := range sorted {
+		next(l.state.node(id))
 	}
-	l.state.firstOrder, l.state.lastOrder = 0, int64(len(sorted)+1)*dag.Step
+	l.state.firstOrder, l.state.lastOrder = 0, (last+1)*dag.Step
 }

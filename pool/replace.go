@@ -125,7 +125,7 @@ func (tx *tx) sealWhole(most int) (*store.Commit, error) {
 
 // state is the content as a state of its own, nothing of which others can see.
 func (c *replacement) state(before marks, revision int64, now time.Time) (*state, error) {
-	l := newLoading(nil) // there is nothing to decode
+	l := newLoading()
 	s := l.state
 	s.number, s.event = max(before.number, c.lastNumber), max(before.event, c.lastEvent)
 	for _, t := range c.tasks {
@@ -146,8 +146,10 @@ func (c *replacement) state(before marks, revision int64, now time.Time) (*state
 			t.Revision, t.UpdatedAt, t.Version = revision, now, max(t.Version, 1)
 		}
 		tasks[i] = t
-		l.tasks[t.Number] = &node{task: t}
-		l.threads[t.Number] = s.withIDs(c.threads[t.ID])
+		l.nodes = append(l.nodes, &node{task: t})
+		for _, e := range s.withIDs(c.threads[t.ID]) {
+			l.events = append(l.events, placedEvent{t.Number, e})
+		}
 		claim := claimRecord{AssignedByClaim: t.AssignedByClaim}
 		if t.Holder != "" {
 			claim.Token = uuid.NewString()
@@ -180,7 +182,7 @@ func (l *loading) contradiction() (err error) {
 	if l.cycle != nil {
 		return fmt.Errorf("the new content has a cycle: %v", keys(l.state, l.cycle))
 	}
-	if got, want := l.state.table.Len(), len(l.tasks); got != want {
+	if got, want := l.state.table.Len(), len(l.nodes); got != want {
 		return fmt.Errorf("the new content has %d tasks of %d", got, want)
 	}
 	l.state.table.Scan(func(_ int64, n *node) bool {

@@ -45,15 +45,17 @@ func (o *poolOverlay) replay(c store.Commit, codec Codec) error {
 	if !c.Reset {
 		return o.layer.replay(c, codec)
 	}
-	l := newLoading(codec)
+	l := newLoading()
 	l.state.number, l.state.event = o.layer.number, o.layer.event
 	for _, f := range c.Facts {
 		if f.Gone {
 			continue
 		}
-		if err := l.record(f.Key, f.Value); err != nil {
-			return err
+		d := decode(codec, f.Key, f.Value)
+		if d.err != nil {
+			return d.err
 		}
+		l.take(&d)
 	}
 	l.assemble()
 	o.fresh, o.layer = l.state, newLayer(l.state, l.state.marks)

@@ -63,7 +63,7 @@ func waitingLess(a, b waiting) bool {
 
 func newState() *state {
 	return &state{
-		ids:      newIDIndex(),
+		ids:      newIDIndex(0),
 		waiting:  btree.NewBTreeGOptions(waitingLess, btree.Options{NoLocks: true}),
 		requests: newRequestLog(),
 	}
@@ -88,6 +88,16 @@ func (s *state) set(n *node) {
 	s.ids.set(n)
 	s.table.Set(n.task.Number, n)
 	s.byStatus[n.task.Status].Set(n.task.Number, struct{}{})
+	if w, ok := waitsFor(n.task); ok {
+		s.waiting.Set(w)
+	}
+}
+
+// load is set for a new node that comes after all others, and whose id is indexed
+// already.
+func (s *state) load(n *node) {
+	s.table.Load(n.task.Number, n)
+	s.byStatus[n.task.Status].Load(n.task.Number, struct{}{})
 	if w, ok := waitsFor(n.task); ok {
 		s.waiting.Set(w)
 	}

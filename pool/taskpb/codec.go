@@ -77,19 +77,40 @@ func decodeMessage(b []byte) (*task.Task, error) {
 // EncodeEvent writes an event. It fails on text that is not UTF-8 and on a
 // detail that is not one of the event's kind.
 func (Codec) EncodeEvent(e *task.Event) ([]byte, error) {
-	m, err := eventMessage(e)
-	if err != nil {
-		return nil, fmt.Errorf("encode event %d: %w", e.ID, err)
+	a := scratches.Get().(*appending)
+	defer a.release()
+	if a.event(e) {
+		if a.invalid {
+			return nil, fmt.Errorf("encode event %d: %w", e.ID, errNotUTF8)
+		}
+		return bytes.Clone(a.b), nil
 	}
-	b, err := deterministic.Marshal(m)
+	b, err := encodeEventMessage(e)
 	if err != nil {
 		return nil, fmt.Errorf("encode event %d: %w", e.ID, err)
 	}
 	return b, nil
 }
 
+// encodeEventMessage writes an event by way of its message.
+func encodeEventMessage(e *task.Event) ([]byte, error) {
+	m, err := eventMessage(e)
+	if err != nil {
+		return nil, err
+	}
+	return deterministic.Marshal(m)
+}
+
 // DecodeEvent reads what EncodeEvent wrote, sharing strings as DecodeTask does.
 func (Codec) DecodeEvent(b []byte) (*task.Event, error) {
+	if e, ok := scanEvent(b); ok {
+		return e, nil
+	}
+	return decodeEventMessage(b)
+}
+
+// decodeEventMessage reads an event by way of its message.
+func decodeEventMessage(b []byte) (*task.Event, error) {
 	var m taskpoolv1.TaskEvent
 	if err := strict.Unmarshal(b, &m); err != nil {
 		return nil, fmt.Errorf("decode event: %w", err)

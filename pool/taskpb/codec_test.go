@@ -86,6 +86,16 @@ func TestCodec_eventRoundTrip(t *testing.T) {
 		if err != nil || !bytes.Equal(again, b) {
 			t.Fatalf("encoding the decoded event gives other bytes (error %v)", err)
 		}
+		if by, err := taskpb.EncodeEventBy(want); err != nil || !bytes.Equal(by, b) {
+			t.Fatalf("the message encodes to other bytes (error %v)\n%x\n%x", err, by, b)
+		}
+		if by, err := taskpb.DecodeEventBy(b); err != nil || !reflect.DeepEqual(by, want) {
+			t.Fatalf("by its message it decodes to\n%+v (error %v)\nwant\n%+v", by, err, want)
+		}
+		quick := want.Kind <= task.EventReleased && (want.At.IsZero() || want.At.Unix() >= 0)
+		if _, ok := taskpb.ScanEvent(b); !ok && quick {
+			t.Fatalf("only the slow way reads %+v", want)
+		}
 		var m taskpoolv1.TaskEvent
 		if err := proto.Unmarshal(b, &m); err != nil {
 			t.Fatal(err)
@@ -248,6 +258,9 @@ func FuzzDecodeEvent(f *testing.F) {
 		}
 		if err := settled(got, codec.EncodeEvent, codec.DecodeEvent); err != nil {
 			t.Fatal(err)
+		}
+		if by, err := taskpb.DecodeEventBy(b); err != nil || !reflect.DeepEqual(by, got) {
+			t.Fatalf("by its message it is %+v (error %v), else %+v", by, err, got)
 		}
 	})
 }

@@ -99,11 +99,3 @@ func durationOf(d *durationpb.Duration) (time.Duration, error) {
 
 // errNewer: bytes hold what this version can't keep.
 var errNewer = errors.New("it was written by a newer version of taskpool")
-
-// none is list, nil when it is empty.
-func none(list []string) []string {
-	if len(list) == 0 {
-		return nil
-	}
-	return list
-}

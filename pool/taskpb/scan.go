@@ -123,13 +123,10 @@ func (s *scanning) field(t *task.Task, n protowire.Number, value []byte) {
 
 // numberField reads a field that is a number.
 func (s *scanning) numberField(t *task.Task, n protowire.Number) bool {
-	v := s.varint()
-	if v > math.MaxInt64 || v == 0 {
-		return false
-	}
+	v := s.positive()
 	small := func(most int64) int64 {
-		s.odd = s.odd || int64(v) > most
-		return int64(v)
+		s.odd = s.odd || v > most
+		return v
 	}
 	const int32s = 1<<31 - 1
 	switch n {
@@ -140,9 +137,9 @@ func (s *scanning) numberField(t *task.Task, n protowire.Number) bool {
 	case taskType:
 		t.Type = task.Type(small(int64(task.Research)))
 	case taskRevision:
-		t.Revision = int64(v)
+		t.Revision = v
 	case taskVersion:
-		t.Version = int64(v)
+		t.Version = v
 	case taskHistoryCount:
 		t.HistoryCount = int(small(int32s))
 	case taskDepth:
@@ -172,6 +169,13 @@ func (s *scanning) varint() uint64 {
 	}
 	s.rest = s.rest[n:]
 	return v
+}
+
+// positive is a number that is written only when it is not 0.
+func (s *scanning) positive() int64 {
+	v := s.varint()
+	s.odd = s.odd || v == 0 || v > math.MaxInt64
+	return int64(v)
 }
 
 func (s *scanning) bytes() []byte {

@@ -3,9 +3,10 @@ package sqlite
 import (
 	"bytes"
 	"context"
-	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/taskpool-dev/taskpool/pool/store"
@@ -88,51 +89,67 @@ func (v *view) stream(ctx context.Context, newer map[store.Key]store.Fact, yield
 		// A key that was damaged hides what is behind it: look at every row.
 		query, args = "SELECT log, kind, id, sub, expires, payload FROM state NOT INDEXED", nil
 	}
-	rows, err := v.conn.QueryContext(ctx, query, args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
 	found := int64(0)
-	for rows.Next() {
-		if err := v.alive(ctx); err != nil {
-			return err
-		}
-		key, value, ours, err := v.scan(rows)
-		if err != nil {
-			return err
-		}
+	err = v.each(ctx, query, args, func(row []driver.Value) error {
+		key, value, ours := v.scan(row)
 		if !ours {
-			continue
+			return nil
 		}
 		found++
 		if _, ok := newer[key]; ok || value == nil {
-			continue
+			return nil
 		}
-		if err := yield(key, value); err != nil {
+		return yield(key, value)
+	})
+	v.missing = max(want-found-int64(len(v.badRecords)), 0)
+	return err
+}
+
+// each passes on every row of a query, as the driver gives it: there may be
+// millions, and database/sql takes as long over each as SQLite. What a row holds is
+// the receiver's, the row itself is not.
+func (v *view) each(ctx context.Context, query string, args []any, one func(row []driver.Value) error) error {
+	values := make([]driver.NamedValue, len(args))
+	for i, arg := range args {
+		values[i] = driver.NamedValue{Ordinal: i + 1, Value: arg}
+	}
+	return v.conn.Raw(func(conn any) (err error) {
+		// The context is looked at between rows; none of them takes long.
+		rows, err := conn.(driver.QueryerContext).QueryContext(uninterrupted, query, values)
+		if err != nil {
 			return err
 		}
-	}
-	v.missing = max(want-found-int64(len(v.badRecords)), 0)
-	return rows.Err()
+		defer func() { err = errors.Join(err, rows.Close()) }()
+		row := make([]driver.Value, len(rows.Columns()))
+		for {
+			if err := v.alive(ctx); err != nil {
+				return err
+			}
+			if err := rows.Next(row); errors.Is(err, io.EOF) {
+				return nil
+			} else if err != nil {
+				return err
+			}
+			if err := one(row); err != nil {
+				return err
+			}
+		}
+	})
 }
 
 // scan reads a row of state; the value is nil when the record has expired, and
 // the row is not ours when it is damaged or another log's.
-func (v *view) scan(rows *sql.Rows) (key store.Key, value []byte, ours bool, err error) {
-	var c [5]any
-	var payload sql.RawBytes
-	if err := rows.Scan(&c[0], &c[1], &c[2], &c[3], &c[4], &payload); err != nil {
-		return key, nil, false, err
-	}
+func (v *view) scan(c []driver.Value) (key store.Key, value []byte, ours bool) {
+	payload, _ := c[5].([]byte) // damage may have made it anything
 	var n [5]int64
 	sound := true
-	for i := range c {
+	for i := range n {
 		var ok bool
 		n[i], ok = column(c[i])
 		sound = sound && ok
 	}
 	k := stateKey{log: n[0], key: store.Key{Kind: uint8(n[1]), ID: n[2], Sub: n[3]}}
+	var err error
 	if !sound || n[1] != int64(k.key.Kind) {
 		err = fmt.Errorf("%w: its key", store.ErrCorrupt)
 	} else {
@@ -140,18 +157,17 @@ func (v *view) scan(rows *sql.Rows) (key store.Key, value []byte, ours bool, err
 	}
 	if err != nil {
 		v.badRecords = append(v.badRecords, badRecord{
-			log: c[0], kind: c[1], id: c[2], sub: c[3], payload: bytes.Clone(payload), why: err.Error(),
+			log: c[0], kind: c[1], id: c[2], sub: c[3], payload: payload, why: err.Error(),
 		})
-		return key, nil, false, nil //nolint:nilerr // kept as a bad record
+		return key, nil, false
 	}
 	if k.log != v.log.id {
-		return key, nil, false, nil
+		return key, nil, false
 	}
 	if n[4] > 0 && n[4] <= v.now {
-		return k.key, nil, true, nil
+		return k.key, nil, true
 	}
-	// The receiver's own; not nil though empty.
-	return k.key, append(make([]byte, 0, len(value)), value...), true, nil
+	return k.key, value, true // not nil though empty
 }
 
 func (v *view) readHead(ctx context.Context) error {
