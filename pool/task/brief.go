@@ -3,6 +3,7 @@ package task
 import (
 	"encoding/binary"
 	"iter"
+	"strings"
 )
 
 // Brief is the text of a task beyond its title, part by part.
@@ -57,11 +58,14 @@ func (b *Brief) Pack() PackedBrief {
 	if size == 0 {
 		return ""
 	}
-	p := BriefPacker{packed: make([]byte, 0, size)}
+	var packed strings.Builder
+	packed.Grow(size)
 	for part, text := range b.all() {
-		p.Add(part, text)
+		var head [1 + binary.MaxVarintLen64]byte
+		packed.Write(binary.AppendUvarint(append(head[:0], byte(part)), uint64(len(text))))
+		packed.WriteString(text)
 	}
-	return p.Packed()
+	return PackedBrief(packed.String())
 }
 
 // all yields every text with its part, in order.
@@ -156,32 +160,19 @@ type BriefPacker struct {
 }
 
 // Add packs the next text.
-func (p *BriefPacker) Add(part BriefPart, text string) {
-	p.begin(part, len(text))
-	p.packed = append(p.packed, text...)
-}
-
-// AddBytes is Add for a text that is not kept.
-func (p *BriefPacker) AddBytes(part BriefPart, text []byte) {
-	p.begin(part, len(text))
-	p.packed = append(p.packed, text...)
-}
-
-func (p *BriefPacker) begin(part BriefPart, size int) {
-	p.odd = p.odd || part < p.part || part < firstList && (size == 0 || part == p.part && len(p.packed) > 0)
+func (p *BriefPacker) Add(part BriefPart, text []byte) {
+	p.odd = p.odd || part < p.part || part < firstList && (len(text) == 0 || part == p.part && len(p.packed) > 0)
 	p.part = part
-	p.packed = binary.AppendUvarint(append(p.packed, byte(part)), uint64(size))
+	p.packed = binary.AppendUvarint(append(p.packed, byte(part)), uint64(len(text)))
+	p.packed = append(p.packed, text...)
 }
 
-// InOrder says whether all came as they should: then Packed is what [Brief.Pack]
+// InOrder says whether all came as they should: then Packed gives what [Brief.Pack]
 // makes of them, and otherwise nothing that may be kept.
 func (p *BriefPacker) InOrder() bool { return !p.odd }
 
-// Packed is the brief so far, in memory of its own.
-func (p *BriefPacker) Packed() PackedBrief { return PackedBrief(p.packed) }
-
-// PackedAfter is Packed, in one piece of memory with a title.
-func (p *BriefPacker) PackedAfter(title []byte) (string, PackedBrief) {
+// Packed is the brief so far, in one piece of memory with a title.
+func (p *BriefPacker) Packed(title []byte) (string, PackedBrief) {
 	p.packed = append(p.packed, title...)
 	both := string(p.packed)
 	brief := len(p.packed) - len(title)

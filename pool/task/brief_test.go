@@ -33,9 +33,9 @@ func TestPackedBrief_roundTrip(t *testing.T) {
 		}
 		var p BriefPacker
 		for part, text := range a.Pack().All() {
-			p.AddBytes(part, []byte(text))
+			p.Add(part, []byte(text))
 		}
-		if title, brief := p.PackedAfter([]byte("t")); title != "t" || brief != a.Pack() || !p.InOrder() {
+		if title, brief := p.Packed([]byte("t")); title != "t" || brief != a.Pack() || !p.InOrder() {
 			t.Fatalf("packed one by one: %q %q, in order: %v", title, brief, p.InOrder())
 		}
 	})
@@ -44,10 +44,10 @@ func TestPackedBrief_roundTrip(t *testing.T) {
 // What is packed in another order would not be equal to what it should.
 func TestBriefPacker_order(t *testing.T) {
 	for name, add := range map[string]func(*BriefPacker){
-		"backwards":        func(p *BriefPacker) { p.Add(PartBody, "b"); p.Add(PartDescription, "d") },
-		"twice":            func(p *BriefPacker) { p.Add(PartDescription, "d"); p.Add(PartDescription, "d") },
-		"empty":            func(p *BriefPacker) { p.Add(PartBody, "") },
-		"list after later": func(p *BriefPacker) { p.Add(PartSteps, ""); p.Add(PartLinks, "l") },
+		"backwards":        func(p *BriefPacker) { p.Add(PartBody, []byte("b")); p.Add(PartDescription, []byte("d")) },
+		"twice":            func(p *BriefPacker) { p.Add(PartDescription, []byte("d")); p.Add(PartDescription, []byte("d")) },
+		"empty":            func(p *BriefPacker) { p.Add(PartBody, []byte("")) },
+		"list after later": func(p *BriefPacker) { p.Add(PartSteps, []byte("")); p.Add(PartLinks, []byte("l")) },
 	} {
 		var p BriefPacker
 		add(&p)
@@ -55,11 +55,12 @@ func TestBriefPacker_order(t *testing.T) {
 			t.Errorf("%s passes", name)
 		}
 		p.Reset()
-		p.Add(PartDescription, "d")
-		p.Add(PartSteps, "")
-		p.Add(PartSteps, "s")
-		if want := (&Brief{Description: "d", Steps: []string{"", "s"}}).Pack(); !p.InOrder() || p.Packed() != want {
-			t.Errorf("%s, and anew: %q, want %q", name, p.Packed(), want)
+		p.Add(PartDescription, []byte("d"))
+		p.Add(PartSteps, []byte(""))
+		p.Add(PartSteps, []byte("s"))
+		_, got := p.Packed(nil)
+		if want := (&Brief{Description: "d", Steps: []string{"", "s"}}).Pack(); !p.InOrder() || got != want {
+			t.Errorf("%s, and anew: %q, want %q", name, got, want)
 		}
 	}
 }

@@ -52,7 +52,7 @@ func scanTask(b []byte) (*task.Task, bool) {
 			labels = labels[:len(labels)+len(before)-len(s.rest)]
 		case n >= taskBrief && n < taskHistory:
 			s.odd = s.odd || !utf8.Valid(value)
-			packer.AddBytes(task.BriefPart(n-taskBrief), value)
+			packer.Add(task.BriefPart(n-taskBrief), value)
 		case repeated:
 			return nil, false
 		case n == taskTitle:
@@ -64,7 +64,7 @@ func scanTask(b []byte) (*task.Task, bool) {
 	if s.odd || !packer.InOrder() || t.Number == 0 || !t.Status.Valid() || !isID(t.ID) {
 		return nil, false
 	}
-	t.Title, t.Brief = packer.PackedAfter(title)
+	t.Title, t.Brief = packer.Packed(title)
 	var ok bool
 	t.Labels, ok = sharedLabels(labels)
 	return t, ok
