@@ -34,6 +34,11 @@ func (r *report) value(work, aim, got string, met bool, seen string) {
 
 // beside is a row without an aim.
 func (r *report) beside(work string, got spread, seen string) {
+	r.told(work, got.String(), seen)
+}
+
+// told is beside for one value.
+func (r *report) told(work, got, seen string) {
 	r.rows = append(r.rows, fmt.Sprintf("| %s | | | %s | | %s |", work, got, seen))
 	say("  %s: %s, %s", work, got, seen)
 }
