@@ -137,3 +137,28 @@ func TestRegistry_retainFor(t *testing.T) {
 		w.Close()
 	})
 }
+
+// A change that was found is not held back while the rest of a long history is
+// looked through, in which nothing more is in view.
+func TestWatch_handsOutBeforeItReadsOn(t *testing.T) {
+	s := memory.New()
+	defer func() { _ = s.Close() }()
+	f := openConfig(t, pool.Config{Store: s, RingEntries: 1}).as(filer)
+	from := f.Cursor()
+	f.create(task.Draft{Title: "mine", Assignee: worker})
+	for i := range 1000 {
+		f.titled(fmt.Sprint(i))
+	}
+	w := f.watch(pool.WatchOptions{Start: pool.FromCursor, After: from, Filter: &pool.Filter{Assignee: worker}})
+	defer w.Close()
+	first, err := w.Next(t.Context(), nil)
+	if err != nil || len(first.Changes) != 1 || first.Cursor.Revision > from.Revision+256 {
+		t.Errorf("%d changes up to revision %d after %d, error %v", len(first.Changes), first.Cursor.Revision, from.Revision, err)
+	}
+	quiet := make(chan time.Time, 1)
+	quiet <- time.Now()
+	next, err := w.Next(t.Context(), quiet)
+	if err != nil || len(next.Changes) != 0 || next.Cursor.Revision <= first.Cursor.Revision {
+		t.Errorf("then %d changes up to revision %d after %d, error %v", len(next.Changes), next.Cursor.Revision, first.Cursor.Revision, err)
+	}
+}

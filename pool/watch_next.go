@@ -27,7 +27,8 @@ type WatchBatch struct {
 
 // Next returns what came next. It waits while that is nothing, until quiet is
 // due: then it returns a batch without changes, whose cursor says how far the
-// feed was looked at. A nil quiet is never due.
+// feed was looked at. A nil quiet is never due. What was found is handed out before
+// more of the feed is read, however little that is and however much more there is.
 //
 // Errors: *CursorError when the pool was cleared or restored, or the history
 // after the watch's position is gone; *UnavailableError; ctx's. After an error
@@ -39,10 +40,11 @@ func (w *Watch) Next(ctx context.Context, quiet <-chan time.Time) (WatchBatch, e
 	b := WatchBatch{Changes: w.batch[:0]}
 	bytes := 0
 	for {
+		if len(b.Changes) > 0 && len(w.ahead) == 0 {
+			return w.end(b), nil
+		}
 		t, err := w.peek(ctx)
 		switch {
-		case (err != nil || t == nil) && len(b.Changes) > 0:
-			return w.end(b), nil // an error comes again with the next batch
 		case err != nil:
 			return WatchBatch{}, err
 		case t == nil:
