@@ -68,7 +68,7 @@ func (t *told) element(codec Codec, onto *strip, i int) []byte {
 	t.once.Do(func() {
 		t.elements = make([][]byte, len(t.changes))
 		ends := make([]int, len(t.changes))
-		all := onto.lay(t.size+32*len(t.changes), func(dst []byte) []byte {
+		all := onto.lay(func(dst []byte) []byte {
 			for i := range t.changes {
 				c := &t.changes[i]
 				dst = codec.AppendChange(dst, t.revision, c.id, c.encoded, c.eventsEncoded)

@@ -13,18 +13,34 @@ type strip struct {
 	rest []byte // what is left of the piece; guarded by mu
 }
 
-// lay has write append at most so many bytes to an empty slice, and returns them.
-// Their capacity goes on over what is laid down next: nobody may append to them.
-func (s *strip) lay(most int, write func(dst []byte) []byte) []byte {
+// drafts are where changes are encoded before they are laid down.
+var drafts = sync.Pool{New: func() any { return new([]byte) }}
+
+// lay lays down what write appends to an empty slice, and returns it. Nobody waits
+// for another's write. What is long gets a piece of its own.
+func (s *strip) lay(write func(dst []byte) []byte) []byte {
+	draft := drafts.Get().(*[]byte)
+	b := write((*draft)[:0])
+	if len(b) > stripBytes/4 {
+		return b // the draft's memory is kept with it
+	}
+	laid := s.take(len(b))
+	copy(laid, b)
+	*draft = b
+	drafts.Put(draft)
+	return laid
+}
+
+// take cuts a stretch off the piece.
+func (s *strip) take(n int) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if cap(s.rest) < most {
-		s.rest = make([]byte, 0, max(most, stripBytes))
+	if len(s.rest) < n {
+		s.rest = make([]byte, stripBytes)
 	}
-	laid := write(s.rest[:0])
-	if len(laid) > cap(s.rest) { // it was more than it said, and lies elsewhere
-		return laid
-	}
-	s.rest = s.rest[len(laid):len(laid):cap(s.rest)]
-	return laid
+	// The capacity goes on over what is laid down next, so that it shows what
+	// lies end to end; nobody may append.
+	taken := s.rest[:n]
+	s.rest = s.rest[n:]
+	return taken
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// What is laid down stays as it is, whoever lays what behind it, also where it was
-// more than had been said.
+// What is laid down stays as it is, whoever lays what behind it, also where it is
+// too long for the piece.
 func TestStrip_keepsWhatWasLaid(t *testing.T) {
 	var s strip
 	var wg sync.WaitGroup
@@ -16,8 +16,8 @@ func TestStrip_keepsWhatWasLaid(t *testing.T) {
 		wg.Go(func() {
 			var laid, want [][]byte
 			for i := range 500 {
-				b := bytes.Repeat(fmt.Append(nil, who), 1+i%300)
-				laid = append(laid, s.lay(max(len(b)-i%3, 1), func(dst []byte) []byte { return append(dst, b...) }))
+				b := bytes.Repeat(fmt.Append(nil, who), 1+i%300*(1+i%7*20))
+				laid = append(laid, s.lay(func(dst []byte) []byte { return append(dst, b...) }))
 				want = append(want, b)
 			}
 			for i := range laid {
@@ -28,4 +28,13 @@ func TestStrip_keepsWhatWasLaid(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// Nobody waits while another encodes.
+func TestStrip_encodesUnlocked(t *testing.T) {
+	var s strip
+	s.lay(func(dst []byte) []byte {
+		s.lay(func(dst []byte) []byte { return append(dst, 1) }) // would lock up
+		return append(dst, 2)
+	})
 }
