@@ -266,7 +266,11 @@ func (p *Pool) SealWhole(c Content, most int) (int, error) {
 	}
 	tx := newTx(p, newLayer(fresh, fresh.marks), task.Operator, 1, time.Now())
 	tx.published, tx.epoch = fresh, newEpoch()
-	commit, err := tx.sealWhole(most)
+	facts, err := factsOfAll(fresh, p.codec, most)
+	if err != nil {
+		return 0, err
+	}
+	commit, err := tx.sealWhole(facts, most)
 	if err != nil {
 		return 0, err
 	}

@@ -44,15 +44,28 @@ type replacement struct {
 // Every hold gets a fresh token. Every cursor of before is expired, and every
 // request_id of before is forgotten, but this one is kept.
 //
-// allowed refuses by the state that there is; nil allows always. It and content
-// run in the writer, maybe more than once; what content returns is not changed.
+// allowed refuses by the state that there is; nil allows always. It runs again in
+// the writer. What takes long, which is to build the content and to encode it, is
+// done before the writer's turn, and there only where the pool has moved on
+// meanwhile: others wait for the writer. content may run more than once, too; what
+// it returns is not changed.
 func (p *Pool) replace(ctx context.Context, method string, r Request, allowed func(*state) error, content func(now time.Time) (*replacement, error)) (Result, error) {
+	key := requestKey{r.Actor, method, r.ID}
+	before, err := p.before(key, allowed)
+	if err != nil {
+		return Result{}, err
+	}
+	var ready *built
+	if !before.answered {
+		if ready, err = p.build(content, before.marks, before.head.Revision+1, time.Now().UTC().Round(0)); err != nil {
+			return Result{}, err
+		}
+	}
 	var out Result
 	j := &job{ctx: ctx, ledger: p, alone: true}
 	j.run = func(o overlay, revision int64, now time.Time) (*store.Commit, error) {
 		batch := o.(*poolOverlay)
 		out = Result{}
-		key := requestKey{r.Actor, method, r.ID}
 		if old := batch.layer.request(key); r.ID != "" && old != nil && old.current(now) {
 			return nil, p.replay(batch.layer, old, r, &out)
 		}
@@ -61,27 +74,24 @@ func (p *Pool) replace(ctx context.Context, method string, r Request, allowed fu
 				return nil, err
 			}
 		}
-		c, err := content(now)
-		if err != nil {
-			return nil, err
+		if !ready.serves(p.state.marks, revision) {
+			var err error
+			if ready, err = p.build(content, p.state.marks, revision, now); err != nil {
+				return nil, err
+			}
 		}
-		// The store lets a commit that resets jump over revisions.
-		revision = max(revision, c.revision+1)
-		fresh, err := c.state(p.state.marks, revision, now)
-		if err != nil {
-			return nil, err
-		}
-		tx := newTx(p, newLayer(fresh, fresh.marks), r.Actor, revision, now)
+		fresh := ready.state
+		tx := newTx(p, newLayer(fresh, fresh.marks), r.Actor, ready.at, now)
 		tx.published, tx.epoch = fresh, newEpoch()
 		if r.ID != "" {
-			tx.asked = &request{key: key, digest: r.Digest, note: c.note}
+			tx.asked = &request{key: key, digest: r.Digest, note: ready.note}
 		}
-		commit, err := tx.sealWhole(store.MaxAppendBytes)
+		commit, err := tx.sealWhole(ready.facts, store.MaxAppendBytes)
 		if err != nil {
 			return nil, err
 		}
 		batch.fresh, batch.layer = fresh, tx.layer
-		out.Cursor = feed.Cursor{Epoch: tx.epoch, Revision: revision, Nonce: tx.nonce}
+		out.Cursor = feed.Cursor{Epoch: tx.epoch, Revision: ready.at, Nonce: tx.nonce}
 		return commit, nil
 	}
 	if err := p.writer.do(j); err != nil {
@@ -90,37 +100,95 @@ func (p *Pool) replace(ctx context.Context, method string, r Request, allowed fu
 	return out, nil
 }
 
-// sealWhole is seal for a commit that begins the log anew with all that the
-// published state holds, which may take so many bytes.
-func (tx *tx) sealWhole(most int) (*store.Commit, error) {
-	var facts []store.Fact
-	var err error
+// before is what a replacement of the pool begins with.
+type before struct {
+	marks marks
+	head  store.Head
+	// answered: the request was answered before.
+	answered bool
+}
+
+func (p *Pool) before(key requestKey, allowed func(*state) error) (b before, err error) {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	b.marks, b.head = p.state.marks, p.state.head
+	if old := p.state.request(key); key.id != "" && old != nil && old.current(time.Now()) {
+		b.answered = true
+		return b, nil
+	}
+	if allowed != nil {
+		err = allowed(p.state)
+	}
+	return b, err
+}
+
+// built is a replacement that only has to be committed: the state, in which nobody
+// else can see anything yet, and the facts that make it.
+type built struct {
+	*replacement
+	// number and event are the marks that it was built on; at is what it is of.
+	number, event, at int64
+	state             *state
+	facts             []store.Fact
+}
+
+// serves says whether it would be built the same on that.
+func (b *built) serves(before marks, revision int64) bool {
+	return b != nil && b.number == before.number && b.event == before.event && b.at == max(revision, b.revision+1)
+}
+
+// build makes the content ready to be committed at a revision, or at a later one
+// where it knows of such: the store lets a commit that resets jump.
+func (p *Pool) build(content func(now time.Time) (*replacement, error), before marks, revision int64, now time.Time) (*built, error) {
+	c, err := content(now)
+	if err != nil {
+		return nil, err
+	}
+	b := &built{replacement: c, number: before.number, event: before.event, at: max(revision, c.revision+1)}
+	if b.state, err = c.state(before, b.at, now); err != nil {
+		return nil, err
+	}
+	b.facts, err = factsOfAll(b.state, p.codec, store.MaxAppendBytes)
+	return b, err
+}
+
+// sealWhole is seal for a commit that begins the log anew with all these facts, and
+// may take so many bytes.
+func (tx *tx) sealWhole(facts []store.Fact, most int) (*store.Commit, error) {
+	commit, err := tx.seal()
+	if err != nil {
+		return nil, err
+	}
+	commit.Reset, commit.Facts = true, append(slices.Clip(facts), commit.Facts...)
+	if store.EncodedSize([]store.Commit{*commit}) > most {
+		return nil, tooWhole(most)
+	}
+	return commit, nil
+}
+
+// factsOfAll are the facts that make a whole state, which may take so many bytes.
+func factsOfAll(s *state, codec Codec, most int) (facts []store.Fact, err error) {
 	size := 0
-	tx.published.table.Scan(func(number int64, n *node) bool {
+	s.table.Scan(func(number int64, n *node) bool {
 		var more []store.Fact
 		c := &change{number: number, events: n.thread, claim: n.token != "" || n.task.AssignedByClaim}
-		if more, err = tx.factsOf(n.task.ID, c); err != nil {
+		if more, err = factsOf(codec, n, c); err != nil {
 			return false
 		}
 		for _, f := range more {
 			size += len(f.Value)
 		}
-		facts = append(facts, more...)
-		return size <= most // what is beyond is not encoded in vain
+		if facts = append(facts, more...); size > most { // what is beyond is not encoded in vain
+			err = tooWhole(most)
+		}
+		return err == nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	commit, err := tx.seal()
-	if err != nil {
-		return nil, err
-	}
-	commit.Reset, commit.Facts = true, append(facts, commit.Facts...)
-	if size > most || store.EncodedSize([]store.Commit{*commit}) > most {
-		return nil, &QuotaError{Reason: ReasonRevisionTooLarge, Message: fmt.Sprintf(
-			"this is too large: a pool is replaced by at most %d bytes at once; bring it in by parts, by merging", most)}
-	}
-	return commit, nil
+	return facts, err
+}
+
+func tooWhole(most int) error {
+	return &QuotaError{Reason: ReasonRevisionTooLarge, Message: fmt.Sprintf(
+		"this is too large: a pool is replaced by at most %d bytes at once; bring it in by parts, by merging", most)}
 }
 
 // state is the content as a state of its own, nothing of which others can see.

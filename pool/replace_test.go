@@ -166,3 +166,32 @@ func TestReplace_isBoundedByTheStore(t *testing.T) {
 		}
 	}
 }
+
+// The content is made ready beside the writer, who serves others meanwhile; where
+// the pool has moved on by then, it is made anew on what there is now.
+func TestReplace_readyBeforeItsTurn(t *testing.T) {
+	for _, moved := range []bool{false, true} {
+		f := open(t)
+		f.titled("there")
+		calls := 0
+		_, err := f.Replace(t.Context(), pool.Request{Actor: operator}, nil, func() pool.Content {
+			if calls++; calls == 1 && moved {
+				f.titled("meanwhile") // would wait for ever within the writer
+			}
+			return whole()
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, last := 1, int64(1)
+		if moved {
+			want, last = 2, 2
+		}
+		if calls != want || f.get(id(1)).Number != last+1 || len(f.all()) != 4 {
+			t.Errorf("moved %v: asked for %d times, the first key is T-%d, %d tasks", moved, calls, f.get(id(1)).Number, len(f.all()))
+		}
+		if wrong := f.Unsound(); wrong != "" {
+			t.Error(wrong)
+		}
+	}
+}

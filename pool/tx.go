@@ -177,7 +177,7 @@ func (tx *tx) seal() (*store.Commit, error) {
 		if c.byMember {
 			t.Version++
 		}
-		more, err := tx.factsOf(id, c)
+		more, err := factsOf(tx.codec, tx.node(id), c)
 		if err != nil {
 			return nil, err
 		}
@@ -233,15 +233,14 @@ func (tx *tx) toldOf(id string, c *change, facts []store.Fact) taskChange {
 
 // factsOf encodes one changed task with its events. The feed relies on the
 // order: a task, then its events.
-func (tx *tx) factsOf(id string, c *change) ([]store.Fact, error) {
-	n := tx.node(id)
-	value, err := tx.codec.EncodeTask(n.task)
+func factsOf(codec Codec, n *node, c *change) ([]store.Fact, error) {
+	value, err := codec.EncodeTask(n.task)
 	if err != nil {
 		return nil, err
 	}
 	facts := []store.Fact{{Key: taskKey(c.number), Value: value}}
 	for _, e := range c.events {
-		if value, err = tx.codec.EncodeEvent(e); err != nil {
+		if value, err = codec.EncodeEvent(e); err != nil {
 			return nil, err
 		}
 		facts = append(facts, store.Fact{Key: eventKey(c.number, e.ID), Value: value})
