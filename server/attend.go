@@ -14,21 +14,24 @@ type sign bool
 
 const (
 	moved sign = true  // the caller took or gave a message
-	busy  sign = false // the caller is not waited for any more
+	busy  sign = false // all has come: the caller is not waited for any more, nor a drain heeded
 )
 
 // attend runs a call's work in a goroutine of its own, since a Send or Recv whose
 // caller does nothing ends only when the handler returns. It returns the work's
-// error; that of ctx as soon as it is done; or tooLong's when there was no sign
-// of the caller for that long.
-func (s *Server) attend(ctx context.Context, tooLong func(time.Duration) error, work func(tell func(sign)) error) error {
+// error; that of ctx as soon as it is done, or, once all has come, its connection's;
+// or tooLong's when there was no sign of the caller for that long.
+// tell says whether the call still goes on.
+func (s *Server) attend(ctx context.Context, tooLong func(time.Duration) error, work func(tell func(sign) bool) error) error {
 	signs, ended := make(chan sign), make(chan error, 1)
-	over, cancel := context.WithCancel(ctx)
-	defer cancel()
-	tell := func(is sign) {
+	over := make(chan struct{})
+	defer close(over)
+	tell := func(is sign) bool {
 		select {
 		case signs <- is:
-		case <-over.Done():
+			return true
+		case <-over:
+			return false
 		}
 	}
 	s.work.Go(func() {
@@ -51,6 +54,8 @@ func (s *Server) attend(ctx context.Context, tooLong func(time.Duration) error, 
 		case is := <-signs:
 			if timer.Stop(); is == moved {
 				timer.Reset(limit)
+			} else {
+				ctx = connection(ctx)
 			}
 		case <-timer.C:
 			return tooLong(limit)

@@ -87,14 +87,27 @@ func (s *Server) isDraining() bool { return s.draining.Err() != nil }
 // endOnDrain ends a stream when the server drains: a graceful stop would wait
 // for it for ever. Its caller gets UNAVAILABLE and connects again.
 func (s *Server) endOnDrain(srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {
-	ctx, cancel := context.WithCancel(stream.Context())
+	ctx, cancel := context.WithCancel(context.WithValue(stream.Context(), connectionKey{}, stream.Context()))
 	defer cancel()
 	defer context.AfterFunc(s.draining, cancel)()
 	err := next(srv, &interruptible{&streamWithContext{stream, ctx}})
-	if err != nil && s.isDraining() && stream.Context().Err() == nil {
+	if errors.Is(err, context.Canceled) && s.isDraining() && stream.Context().Err() == nil {
 		return &pool.UnavailableError{Reason: pool.ReasonDraining, Cause: err}
 	}
 	return err
+}
+
+// connectionKey is where a stream's context keeps that of its connection.
+type connectionKey struct{}
+
+// connection is the context that a stream's is made of: it does not end when the
+// server begins to drain, but when the drain's time is over, or the caller has gone.
+// It is for work that must not be cut off once it has begun.
+func connection(ctx context.Context) context.Context {
+	if c, ok := ctx.Value(connectionKey{}).(context.Context); ok {
+		return c
+	}
+	return ctx
 }
 
 // interruptible is a stream whose RecvMsg ends with the stream's context; that

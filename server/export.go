@@ -22,7 +22,7 @@ func (s *poolService) ExportPool(req *taskpoolv1.ExportPoolRequest, stream grpc.
 	if err != nil {
 		return err
 	}
-	return s.server.attend(ctx, unreadExport, func(tell func(sign)) error {
+	return s.server.attend(ctx, unreadExport, func(tell func(sign) bool) error {
 		defer release()
 		return export(ctx, p.Export(), func(m *taskpoolv1.ExportPoolResponse) error {
 			err := stream.Send(m)

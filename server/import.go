@@ -33,13 +33,13 @@ const recordCost = 1536
 
 // ImportPool implements [taskpoolv1.PoolServiceServer].
 func (s *poolService) ImportPool(stream grpc.ClientStreamingServer[taskpoolv1.ImportPoolRequest, taskpoolv1.ImportPoolResponse]) error {
-	return s.server.attend(stream.Context(), idleImport, func(tell func(sign)) error {
+	return s.server.attend(stream.Context(), idleImport, func(tell func(sign) bool) error {
 		recv := func() (*taskpoolv1.ImportPoolRequest, error) {
 			m, err := stream.Recv()
 			tell(moved)
 			return m, err
 		}
-		result, err := s.takeIn(stream.Context(), recv, func() { tell(busy) })
+		result, err := s.takeIn(stream.Context(), recv, func() bool { return tell(busy) })
 		if err != nil {
 			return err
 		}
@@ -52,8 +52,9 @@ func idleImport(limit time.Duration) error {
 		"nothing came for %s, so the import has ended; nothing was changed; send it again without pause, from a file for example", limit)}
 }
 
-// takeIn receives an import and runs it. whole is called when all has come.
-func (s *poolService) takeIn(ctx context.Context, recv func() (*taskpoolv1.ImportPoolRequest, error), whole func()) (pool.ImportResult, error) {
+// takeIn receives an import and runs it. whole is called when all has come, and says
+// whether to go on.
+func (s *poolService) takeIn(ctx context.Context, recv func() (*taskpoolv1.ImportPoolRequest, error), whole func() bool) (pool.ImportResult, error) {
 	var none pool.ImportResult
 	first, err := recv()
 	if errors.Is(err, io.EOF) {
@@ -85,8 +86,10 @@ func (s *poolService) takeIn(ctx context.Context, recv func() (*taskpoolv1.Impor
 			return none, in.inStream(err)
 		}
 	}
-	whole()
-	return in.run(ctx)
+	if !whole() {
+		return none, context.Canceled
+	}
+	return in.run(connection(ctx))
 }
 
 // intake is an import whose messages arrive.
