@@ -160,8 +160,7 @@ func TestUpdate_ofNothingChangesNothing(t *testing.T) {
 			SetLabels: map[string]string{"team": "a"}, RemoveLabels: []string{"none"}, NotBefore: new(time.Date(2020, 1, 2, 5, 4, 5, 0, time.FixedZone("", 7200))),
 			Parent: new(parent.Key()), Assignee: new(worker), Status: new(task.Ready),
 		},
-		"only a reason": {Reason: "because"},
-		"force":         {Force: true},
+		"force": {Force: true},
 	} {
 		r, err := f.Update(t.Context(), f.request(), pool.Update{ID: it.Key(), Patch: p})
 		if err != nil || r.Replayed || r.Tasks[0].Version != 1 || r.Cursor != f.Cursor() {

@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -94,6 +97,9 @@ func members(raw json.RawMessage) ([]member, error) {
 	if !utf8.Valid(raw) {
 		return nil, fmt.Errorf("the arguments are not valid UTF-8: send them as UTF-8")
 	}
+	if half := loneSurrogate(raw); half != "" {
+		return nil, fmt.Errorf("the arguments hold %s, which is half of a character: send the whole character, best as UTF-8", half)
+	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	broken := func(err error) error {
 		return fmt.Errorf("the arguments can't be read as a JSON object (%w): send one, as in {\"title\": \"…\"}", err)
@@ -122,6 +128,33 @@ func members(raw json.RawMessage) ([]member, error) {
 		return nil, fmt.Errorf("there is more after the JSON object of the arguments: send one object alone")
 	}
 	return all, nil
+}
+
+// loneSurrogate is the first escape in JSON that stands for half of a character
+// without the other half, "" where there is none. The decoder would put another
+// character in its place.
+func loneSurrogate(raw []byte) string {
+	unit := func(at int) (rune, bool) {
+		if at+6 > len(raw) || raw[at] != '\\' || raw[at+1] != 'u' {
+			return 0, false
+		}
+		n, err := strconv.ParseUint(string(raw[at+2:at+6]), 16, 16)
+		return rune(n), err == nil && utf16.IsSurrogate(rune(n))
+	}
+	for i := 0; i < len(raw); i++ {
+		if raw[i] != '\\' {
+			continue
+		}
+		if one, half := unit(i); half {
+			other, _ := unit(i + 6)
+			if utf16.DecodeRune(one, other) == utf8.RuneError {
+				return string(raw[i : i+6])
+			}
+			i += 10
+		}
+		i++ // what is escaped
+	}
+	return ""
 }
 
 // value reads one argument; nil for null. wrong says what is wrong with it, after
@@ -165,25 +198,32 @@ func (p parameter) value(raw json.RawMessage) (value any, wrong string) {
 			return b, ""
 		}
 	case number:
-		var n int
-		if json.Unmarshal(raw, &n) != nil {
+		var n float64 // 20.0 is a whole number, too
+		if json.Unmarshal(raw, &n) != nil || n != math.Trunc(n) {
 			break
 		}
-		if n < p.least || n > p.most {
-			return nil, fmt.Sprintf("is %d: it must be from %d to %d", n, p.least, p.most)
+		if n < float64(p.least) || n > float64(p.most) {
+			return nil, fmt.Sprintf("is %s: it must be from %d to %d", preview(string(raw), 30), p.least, p.most)
 		}
-		return n, ""
+		return int(n), ""
 	case labels:
-		var m map[string]*string
-		if json.Unmarshal(raw, &m) != nil {
+		sent, err := members(raw)
+		if err != nil {
 			break
 		}
-		all := make(map[string]string, len(m))
-		for key, v := range m {
-			if v == nil {
-				return nil, fmt.Sprintf("has null at %q: every value is a text; \"\" is one, too", preview(key, 60))
+		all := make(map[string]string, len(sent))
+		for _, m := range sent {
+			var v *string
+			if json.Unmarshal(m.value, &v) != nil {
+				return nil, fmt.Sprintf("has %s at %q: every value is a text", sort(m.value), preview(m.name, 60))
 			}
-			all[key] = *v
+			if v == nil {
+				return nil, fmt.Sprintf("has null at %q: every value is a text; \"\" is one, too", preview(m.name, 60))
+			}
+			if _, twice := all[m.name]; twice {
+				return nil, fmt.Sprintf("has %q twice: send it once", preview(m.name, 60))
+			}
+			all[m.name] = *v
 		}
 		return all, ""
 	}

@@ -48,7 +48,7 @@ func (d definition) explain(err error) string {
 	case len(details.Violations) > 0:
 		said := make([]string, len(details.Violations))
 		for i, v := range details.Violations {
-			said[i] = strings.TrimSpace(argument(v.Field) + " " + v.Description)
+			said[i] = strings.TrimSpace(argument(v.Field) + " " + fields.Replace(v.Description))
 		}
 		return d.refused(strings.Join(said, "; "))
 	}

@@ -178,7 +178,7 @@ func TestUpdate_tellsWhatChanged(t *testing.T) {
 			"updated " + first + " (T-1), status pending, title, description, body, acceptance criteria, priority, type, links, steps, context, constraints, out of scope, verification, edge cases, progress entry recorded, now depends on " + other + ", assigned to agent:coder, labels set: a b, part of " + whole,
 		},
 		{`{"id":"T-1","remove_dependency_id":"T-2","parent_id":"none"}`, "updated " + first + " (T-1), status ready, no longer depends on T-2, part of no task"},
-		{`{"id":"T-1","assignee":"none","priority":"none","type":"none","steps":[],"remove_labels":["a"]}`, "updated " + first + " (T-1), status ready, priority, type, steps, assigned to nobody, labels removed: a"},
+		{`{"id":"T-1","assignee":"none","priority":"none","type":"none","steps":[],"remove_labels":["a"]}`, "updated " + first + " (T-1), status ready, priority, type, steps, assigned to nobody, without the labels: a"},
 		{`{"id":"T-1","status":"in_progress"}`, "updated " + first + " (T-1), status in_progress"},
 		{`{"id":"T-1","status":"done"}`, "updated " + first + " (T-1), status done. No completion summary was recorded: add one with history, saying what was done and how it was verified"},
 		{`{"id":"T-2","status":"done","history":"all of it"}`, "updated " + other + " (T-2), status done, progress entry recorded"},

@@ -141,7 +141,7 @@ func updated(a arguments, t *taskpoolv1.Task) string {
 		said = append(said, "labels set: "+strings.Join(slices.Sorted(maps.Keys(set)), " "))
 	}
 	if removed := a.texts("remove_labels"); len(removed) > 0 {
-		said = append(said, "labels removed: "+strings.Join(removed, " "))
+		said = append(said, "without the labels: "+strings.Join(removed, " "))
 	}
 	if a.has("parent_id") {
 		said = append(said, "part of "+cmp.Or(t.GetParentId(), "no task"))

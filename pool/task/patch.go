@@ -80,6 +80,9 @@ func (p Patch) Check(l Limits) (Patch, Violations) {
 		p.Status = new(*p.Status)
 	}
 	p.Reason = reasonRule(&l).read(&v, "reason", p.Reason)
+	if p.Reason != "" && p.Status == nil && p.Assignee == nil {
+		v.Add("reason", "says why a status or an assignment changes, and neither does: set one with it, or record it as a history_entry")
+	}
 	p.HistoryEntry = readPresent(&v, historyRule, "history_entry", p.HistoryEntry)
 	return p, v
 }

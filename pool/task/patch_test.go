@@ -166,7 +166,7 @@ func TestReasonAndCommentAndResultLimits(t *testing.T) {
 	for name, sample := range samples {
 		for n, ok := range map[int]bool{6: true, 7: true, 8: false} {
 			text := textOf(sample, n)
-			_, inPatch := Patch{Reason: text}.Check(limits)
+			_, inPatch := Patch{Reason: text, Status: new(Blocked)}.Check(limits)
 			reason, v := CheckReason(" "+text+"\n", limits)
 			comment, result := CheckComment(text, limits), CheckResult("output", text, limits)
 			if !ok {
@@ -224,6 +224,19 @@ func TestViolationsAreShort(t *testing.T) {
 	for _, one := range v {
 		if len(one.String()) > 1000 {
 			t.Errorf("%d bytes for %s", len(one.String()), fmt.Sprintf("%.60s", one.Field))
+		}
+	}
+}
+
+// A reason that nothing would keep is not dropped in silence.
+func TestPatch_reasonIsOfSomething(t *testing.T) {
+	for _, p := range []Patch{{Reason: "because"}, {Reason: "because", Title: new("t"), HistoryEntry: new("done")}} {
+		_, v := p.Check(DefaultLimits())
+		only(t, v, "reason", "history_entry")
+	}
+	for _, p := range []Patch{{Reason: "because", Assignee: new("")}, {Reason: "because", Status: new(Ready)}} {
+		if _, v := p.Check(DefaultLimits()); v != nil {
+			t.Error(v)
 		}
 	}
 }
