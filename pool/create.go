@@ -21,8 +21,11 @@ func (p *Pool) Create(ctx context.Context, r Request, d task.Draft) (Result, err
 	if d.Ref != "" {
 		return Result{}, invalid("task.ref", "is for a batch, whose tasks name each other by it; leave it out")
 	}
-	return p.createAll(ctx, "CreateTask", r, []task.Draft{d}, func(int) string { return "task" })
+	return p.createAll(ctx, "CreateTask", r, []task.Draft{d}, func(int) string { return alone })
 }
+
+// alone is the field of a task that is created alone.
+const alone = "task"
 
 // CreateAll plans many tasks at once, all or none, in one revision. The
 // dependencies and parents of a draft may name another of the batch as
@@ -91,6 +94,10 @@ func (b *batch) checkRef(v *task.Violations, field, name string) {
 	}
 	switch named := b.refs[ref]; len(named) {
 	case 0:
+		if len(b.drafts) == 1 && b.field(0) == alone {
+			v.Add(field, "is %q, which names a task of a batch, and this one is created alone: %s", task.Preview(name, 80), task.ReferenceHelp)
+			return
+		}
 		v.Add(field, "names %q, but no task of this batch has that ref", task.Preview(name, 80))
 	case 1:
 	default:

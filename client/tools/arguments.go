@@ -51,18 +51,23 @@ func (b *badArguments) add(format string, values ...any) {
 func (p parameters) read(raw json.RawMessage) (arguments, error) {
 	a := arguments{}
 	var bad badArguments
-	sent, err := members(raw)
+	sent, err := members(unquoted(raw), p.example())
 	if err != nil {
 		return nil, badArguments{err.Error()}
 	}
-	seen := map[string]bool{}
-	for _, m := range sent {
+	seen, strange := map[string]bool{}, false
+	for i, m := range sent {
+		if len(bad) == maxFaults {
+			bad.add("and the other %d arguments were not looked at: mend these first", len(sent)-i)
+			break
+		}
 		one, known := p.named(m.name)
 		switch {
 		case seen[m.name]:
 			bad.add("%q is there twice: send it once", preview(m.name, 60))
 		case !known:
-			bad.add("there is no argument %q%s: the arguments are %s", preview(m.name, 60), p.meant(m.name), p.names())
+			strange = true
+			bad.add("there is no argument %q%s", preview(m.name, 60), p.meant(m.name))
 		default:
 			value, wrong := one.value(m.value)
 			if wrong != "" {
@@ -78,10 +83,26 @@ func (p parameters) read(raw json.RawMessage) (arguments, error) {
 			bad.add("%s is missing: it is required, %s", one.name, one.expected())
 		}
 	}
+	if strange {
+		bad.add("the arguments are %s", p.names())
+	}
 	if len(bad) > 0 {
 		return nil, bad
 	}
 	return a, nil
+}
+
+// maxFaults are told of at once.
+const maxFaults = 20
+
+// unquoted is an object that comes as a JSON string, as some providers hand on what
+// their model wrote.
+func unquoted(raw json.RawMessage) json.RawMessage {
+	var inner string
+	if text := bytes.TrimSpace(raw); len(text) > 0 && text[0] == '"' && json.Unmarshal(text, &inner) == nil {
+		return json.RawMessage(inner)
+	}
+	return raw
 }
 
 type member struct {
@@ -90,7 +111,8 @@ type member struct {
 }
 
 // members takes a JSON object apart. Nothing at all is an object without members.
-func members(raw json.RawMessage) ([]member, error) {
+// example is one, for who sent another thing.
+func members(raw json.RawMessage, example string) ([]member, error) {
 	if text := bytes.TrimSpace(raw); len(text) == 0 || string(text) == "null" {
 		return nil, nil
 	}
@@ -102,12 +124,12 @@ func members(raw json.RawMessage) ([]member, error) {
 	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	broken := func(err error) error {
-		return fmt.Errorf("the arguments can't be read as a JSON object (%w): send one, as in {\"title\": \"…\"}", err)
+		return fmt.Errorf("the arguments can't be read as a JSON object (%w): send one, as in %s", err, example)
 	}
 	if t, err := d.Token(); err != nil {
 		return nil, broken(err)
 	} else if t != json.Delim('{') {
-		return nil, fmt.Errorf("the arguments are no JSON object: send one, as in {\"title\": \"…\"}")
+		return nil, fmt.Errorf("the arguments are no JSON object: send one, as in %s", example)
 	}
 	var all []member
 	for d.More() {
@@ -180,16 +202,15 @@ func (p parameter) value(raw json.RawMessage) (value any, wrong string) {
 		}
 		return s, ""
 	case texts:
-		var list []*string
+		var list []json.RawMessage
 		if json.Unmarshal(raw, &list) != nil {
 			break
 		}
 		all := make([]string, len(list))
 		for i, item := range list {
-			if item == nil {
-				return nil, fmt.Sprintf("has null at [%d]: every item is a text", i)
+			if string(item) == "null" || json.Unmarshal(item, &all[i]) != nil {
+				return nil, fmt.Sprintf("has %s at [%d]: every item is a text", sort(item), i)
 			}
-			all[i] = *item
 		}
 		return all, ""
 	case flag:
@@ -207,23 +228,20 @@ func (p parameter) value(raw json.RawMessage) (value any, wrong string) {
 		}
 		return int(n), ""
 	case labels:
-		sent, err := members(raw)
-		if err != nil {
+		sent, err := members(raw, "")
+		if err != nil || raw[0] != '{' {
 			break
 		}
 		all := make(map[string]string, len(sent))
 		for _, m := range sent {
-			var v *string
-			if json.Unmarshal(m.value, &v) != nil {
-				return nil, fmt.Sprintf("has %s at %q: every value is a text", sort(m.value), preview(m.name, 60))
-			}
-			if v == nil {
-				return nil, fmt.Sprintf("has null at %q: every value is a text; \"\" is one, too", preview(m.name, 60))
+			var v string
+			if string(m.value) == "null" || json.Unmarshal(m.value, &v) != nil {
+				return nil, fmt.Sprintf("has %s at %q: every value is a text; \"\" is one, too", sort(m.value), preview(m.name, 60))
 			}
 			if _, twice := all[m.name]; twice {
 				return nil, fmt.Sprintf("has %q twice: send it once", preview(m.name, 60))
 			}
-			all[m.name] = *v
+			all[m.name] = v
 		}
 		return all, ""
 	}
@@ -236,11 +254,11 @@ func sort(raw json.RawMessage) string {
 	case '"':
 		return "a text"
 	case '[':
-		return "a list with other things than texts, or in another form"
+		return "a list"
 	case '{':
 		return "an object"
-	case 't', 'f':
-		return "true or false"
+	case 't', 'f', 'n':
+		return string(raw)
 	}
 	return "the number " + preview(string(raw), 30)
 }
@@ -248,11 +266,12 @@ func sort(raw json.RawMessage) string {
 // meant guesses which argument was meant.
 func (p parameters) meant(name string) string {
 	plain := func(s string) string {
-		return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(s))
+		s = strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(s))
+		return strings.Replace(s, "dependencies", "dependencyids", 1)
 	}
 	for _, one := range p {
 		if a, b := plain(one.name), plain(name); a == b || strings.TrimSuffix(a, "s") == strings.TrimSuffix(b, "s") ||
-			strings.TrimSuffix(a, "ids") == strings.TrimSuffix(b, "ids") || len(b) > 4 && (strings.HasPrefix(a, b) || strings.HasPrefix(b, a)) {
+			strings.TrimSuffix(a, "ids") == strings.TrimSuffix(b, "ids") || min(len(a), len(b)) > 4 && (strings.HasPrefix(a, b) || strings.HasPrefix(b, a)) {
 			return fmt.Sprintf(" (did you mean %q?)", one.name)
 		}
 	}

@@ -34,7 +34,7 @@ func create(ctx context.Context, c *client.Client, a arguments) (string, error) 
 		Priority: priority, Type: sort,
 		AcceptanceCriteria: a.texts("acceptance_criteria"), Links: a.texts("links"), Steps: a.texts("steps"), Context: a.texts("context"),
 		Constraints: a.texts("constraints"), OutOfScope: a.texts("out_of_scope"), Verification: a.texts("verification"), EdgeCases: a.texts("edge_cases"),
-		DependencyIds: a.texts("dependency_ids"), ParentId: a.text("parent_id"), Labels: a.labels("labels"), Assignee: a.text("assignee"),
+		DependencyIds: a.texts("dependency_ids"), ParentId: a.named("parent_id"), Labels: a.labels("labels"), Assignee: a.named("assignee"),
 	}})
 	if err != nil {
 		return "", err
@@ -45,6 +45,14 @@ func create(ctx context.Context, c *client.Client, a arguments) (string, error) 
 		said += fmt.Sprintf(": it waits for %s", count(n, "other task", "other tasks"))
 	}
 	return said, nil
+}
+
+// named is a name; "none" is as if it were left out.
+func (a arguments) named(name string) string {
+	if a.isNone(name) {
+		return ""
+	}
+	return a.text(name)
 }
 
 func count(n int, one, many string) string {

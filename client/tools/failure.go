@@ -12,13 +12,15 @@ import (
 	"github.com/taskpool-dev/taskpool/client"
 )
 
-// unknown says what is known of a call that got no answer.
+// unknown says what to do after a call that got no answer.
 func (d definition) unknown() string {
 	if d.changes {
-		return "whether it was done is not known: look with read_task before you do it again"
+		return "whether it was done is not known: wait a moment, and look with read_task before you do it again"
 	}
-	return "nothing was changed: call it again"
+	return "wait a moment and call it again"
 }
+
+const stays = "; if it stays so, tell the one you work for"
 
 // refused begins the text of a refusal.
 func (d definition) refused(why string) string {
@@ -38,11 +40,17 @@ func (d definition) explain(err error) string {
 	switch code := status.Code(err); {
 	case client.IsCommitUnknown(err), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled),
 		code == codes.DeadlineExceeded, code == codes.Canceled, code == codes.Unknown, code == codes.Internal:
-		return d.name + " got no answer from the task pool: " + d.unknown() + "."
+		return d.name + " got no answer from the task pool: " + d.unknown() + stays + "."
 	case client.IsUnavailable(err) && details.Reason == "":
-		return d.name + " could not reach the task pool: " + d.unknown() + ". Wait a moment first; if it stays so, tell the one you work for."
+		return d.name + " could not reach the task pool: " + d.unknown() + stays + "."
 	case client.IsUnavailable(err):
-		return d.name + ": the task pool can't do it now, nothing was changed. Wait a moment and call it again; if it stays so, tell the one you work for."
+		return d.refused("the task pool can't do it now; wait a moment and call it again" + stays)
+	case code == codes.ResourceExhausted && details.Reason == "":
+		return d.refused("the call is larger than the task pool takes at once (16 MiB): shorten the longest texts, and put what is long elsewhere and link to it")
+	case code == codes.PermissionDenied:
+		return d.refused(strings.TrimSuffix(renamed(details.Message), ".") + ". Leave it to them and go on with another task, or ask the one you work for")
+	case details.Reason == reasonPoolNotFound, len(details.Violations) > 0 && details.Violations[0].Field == actorField:
+		return d.refused("these tools are not set up right (" + details.Message + "). You can't mend that: tell the one you work for")
 	case details.Reason == "":
 		return d.refused(status.Convert(err).Message())
 	case len(details.Violations) > 0:
@@ -55,11 +63,19 @@ func (d definition) explain(err error) string {
 	return d.refused(renamed(details.Message))
 }
 
+// What only those who set the tools up can mend.
+const (
+	reasonPoolNotFound = "POOL_NOT_FOUND"
+	actorField         = "taskpool-actor"
+)
+
 // The names of the API's fields that are other than those of the arguments.
 var fields = strings.NewReplacer(
 	"history_entry", "history",
 	"remove_dependency_ids[0]", "remove_dependency_id",
 	"add_dependency_ids[0]", "dependency_id",
+	"remove_dependency_ids", "remove_dependency_id",
+	"add_dependency_ids", "dependency_id",
 	"set_labels", "labels",
 	"filter.statuses[0]", "status",
 	"filter.priorities[0]", "priority",
@@ -72,12 +88,11 @@ func argument(field string) string { return fields.Replace(strings.TrimPrefix(fi
 
 var subject = regexp.MustCompile(`^(task\.)?[a-z_]+(\[\d+\])?(\.[a-z_]+)*: `)
 
-// renamed is a message of the server that may begin with a field's path.
+// renamed is a message of the server, which may begin with a field's path and name
+// others.
 func renamed(message string) string {
-	if path := subject.FindString(message); path != "" {
-		return argument(path) + message[len(path):]
-	}
-	return message
+	path := subject.FindString(message)
+	return argument(path) + fields.Replace(message[len(path):])
 }
 
 func sentence(s string) string {

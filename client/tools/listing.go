@@ -15,6 +15,9 @@ import (
 // be longer ends earlier and says how to go on.
 const maxListBytes = 24_000
 
+// maxRowBytes is about how long one task of a list may be, before less of it is shown.
+const maxRowBytes = maxListBytes / 2
+
 // list is a page of the tasks that fit, and a sentence on what is left.
 func list(ctx context.Context, c *client.Client, a arguments) (string, error) {
 	before, token, err := position(a.text("page_token"))
@@ -75,6 +78,8 @@ func left(resp *taskpoolv1.ReadTaskResponse, before, shown int) string {
 			total, before+1, before+shown, strconv.Itoa(before+shown)+"."+next)
 	case shown == 0 && before == 0:
 		return "No task fits. Without filters read_task lists all that are not closed; closed ones are listed by status done or cancelled."
+	case shown == 0:
+		return fmt.Sprintf("No more tasks fit; %s in all.", total)
 	case before > 0:
 		return fmt.Sprintf("%s; these are the last %d.", total, shown)
 	}
@@ -97,8 +102,9 @@ func position(token string) (before int, rest string, err error) {
 // filter is what the arguments select; nil for what is listed without any.
 func filter(a arguments) *taskpoolv1.TaskFilter {
 	available, _ := a["available"].(bool)
+	claimable, _ := a["claimable"].(bool)
 	f := &taskpoolv1.TaskFilter{
-		Available: available, Assignee: a.text("assignee"), ParentId: a.text("parent_id"), Labels: a.labels("labels"), Text: a.text("text"),
+		Available: available, Claimable: claimable, Assignee: a.named("assignee"), Unassigned: a.isNone("assignee"), ParentId: a.text("parent_id"), Labels: a.labels("labels"), Text: a.text("text"),
 	}
 	// The words were checked against the schema.
 	if a.has("status") {
@@ -120,7 +126,10 @@ func filter(a arguments) *taskpoolv1.TaskFilter {
 func rowsOf(tasks []*taskpoolv1.Task) ([]string, error) {
 	rows := make([]string, len(tasks))
 	for i, t := range tasks {
-		text, err := row(t).json()
+		text, err := row(t, rowItems).json()
+		if err == nil && len(text) > maxRowBytes {
+			text, err = row(t, 1).json()
+		}
 		if err != nil {
 			return nil, err
 		}

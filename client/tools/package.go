@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 
 	"google.golang.org/grpc"
 
@@ -34,6 +35,9 @@ func NewTaskToolPackage(conn grpc.ClientConnInterface, pool, actor string) (*Tas
 	if strings.TrimSpace(actor) == "" {
 		return nil, errors.New(`task tools: an actor is required, such as "agent:coder": everything is done in its name`)
 	}
+	if !validActor(actor) {
+		return nil, fmt.Errorf(`task tools: the actor %q is no member: use agent:NAME, ext:NAME or human`, actor)
+	}
 	p := &TaskToolPackage{client: client.New(conn, client.WithPool(pool), client.WithActor(actor))}
 	for _, d := range []definition{createTool, readTool, updateTool} {
 		tool, err := p.tool(d)
@@ -43,6 +47,17 @@ func NewTaskToolPackage(conn grpc.ClientConnInterface, pool, actor string) (*Tas
 		p.tools = append(p.tools, tool)
 	}
 	return p, nil
+}
+
+// validActor is a first look at an actor: the server has the last word.
+func validActor(actor string) bool {
+	if actor == "human" {
+		return true
+	}
+	sort, name, _ := strings.Cut(actor, ":")
+	return (sort == "agent" || sort == "ext") && name != "" && !strings.ContainsFunc(name, func(r rune) bool {
+		return unicode.IsSpace(r) || !unicode.IsPrint(r)
+	})
 }
 
 // Tools are create_task, read_task and update_task, in this order. The slice is

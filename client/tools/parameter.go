@@ -2,6 +2,7 @@ package tools
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -70,6 +71,19 @@ func (p parameters) named(name string) (parameter, bool) {
 	return p[i], true
 }
 
+// example is an object with the one argument that a call has at least, or most often.
+func (p parameters) example() string {
+	for _, one := range p {
+		if one.required || one.name == "id" {
+			if one.name == "id" {
+				return `{"id": "T-12"}`
+			}
+			return fmt.Sprintf(`{%q: "…"}`, one.name)
+		}
+	}
+	return "{}"
+}
+
 // names are all names, for one who used another.
 func (p parameters) names() string {
 	all := make([]string, len(p))
@@ -89,7 +103,7 @@ func (p parameter) expected() string {
 	case flag:
 		return "true or false"
 	case number:
-		return "a whole number"
+		return fmt.Sprintf("a whole number from %d to %d", p.least, p.most)
 	case labels:
 		return `an object of texts, as in {"area": "api"}`
 	}

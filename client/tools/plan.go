@@ -20,8 +20,8 @@ func plan(update bool) parameters {
 	}
 	return parameters{
 		{name: "title", kind: text, required: !update, description: "Short, specific and imperative, as in \"Add rate limiting to the login endpoint\". Not a topic, not a question."},
-		{name: "description", kind: text, description: "The goal: what to do and why, in a few sentences. Whoever reads it knows nothing of this conversation."},
-		{name: "body", kind: text, description: "Anything longer that the work needs: background, excerpts, a design. Markdown. Leave it out where the other fields say all."},
+		{name: "description", kind: text, description: "The goal: what to do and why, in a few sentences. Whoever reads it knows nothing of this conversation." + ifNone(update)},
+		{name: "body", kind: text, description: "Anything longer that the work needs: background, excerpts, a design. Markdown. Leave it out where the other fields say all." + ifNone(update)},
 		list("acceptance_criteria", "How anyone can tell that it is done: each a statement that is either true or false, as in \"the tenth login within a minute is answered with 429\"."),
 		{name: "priority", kind: word, words: priorities, description: "How urgent it is. Leave it out where nothing presses: most tasks have none." + ifNone(update)},
 		{name: "type", kind: word, words: types, description: "What kind of work it is." + ifNone(update)},

@@ -22,19 +22,20 @@ var readTool = definition{
 	name:       "read_task",
 	description: "Reads the shared pool. With id: one task in full, with its progress log. Without: a list of the tasks that are neither done nor cancelled, " +
 		"in the order they were created, with long texts cut short; all filters that are given have to fit. " +
-		"Look here before you create a task, so that nothing is planned twice, and take work from available or status ready. Read a task by its id before you begin it.",
+		"Look here before you create a task, so that nothing is planned twice, and find work with claimable. Read a task by its id before you begin it.",
 }
 
 var readParameters = parameters{
 	{name: "id", kind: text, description: "One task: its id, its key such as \"T-12\", or at least the first 8 characters of its id. Not together with the others."},
-	{name: "available", kind: flag, description: "true: only tasks that are not closed and do not wait for any other."},
+	{name: "available", kind: flag, description: "true: only tasks that wait for no other and are not done: ready ones and those that somebody works on already."},
+	{name: "claimable", kind: flag, description: "true: only tasks that you could take now: they are ready, and nobody else holds them or is assigned."},
 	{name: "status", kind: word, words: words.All[taskpoolv1.TaskStatus](), description: "Only tasks in this status. done and cancelled ones are listed only so."},
 	{name: "priority", kind: word, words: words.All[taskpoolv1.TaskPriority](), description: "Only tasks of this priority."},
 	{name: "type", kind: word, words: words.All[taskpoolv1.TaskType](), description: "Only tasks of this type."},
-	{name: "assignee", kind: text, description: "Only tasks assigned to this member: \"me\", or as in \"agent:reviewer\"."},
+	{name: "assignee", kind: text, description: "Only tasks assigned to this member: \"me\", or as in \"agent:reviewer\"; \"none\": to nobody."},
 	{name: "parent_id", kind: text, description: "Only the parts of this task."},
 	{name: "labels", kind: labels, description: "Only tasks with all these labels, as in {\"area\": \"login\"}."},
-	{name: "text", kind: text, description: "Only tasks whose title, description or other texts hold this, in upper or lower case."},
+	{name: "text", kind: text, description: "Only tasks whose title, description, body or key holds this, in upper or lower case."},
 	{name: "limit", kind: number, least: 1, most: maxLimit, description: fmt.Sprintf("How many tasks to list at most: %d unless you say otherwise, up to %d.", usualLimit, maxLimit)},
 	{name: "page_token", kind: text, description: "For the tasks after those of an earlier answer: the token that it gave, with the same filters."},
 }

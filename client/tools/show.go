@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -84,21 +86,36 @@ const (
 	rowItems = 5
 	rowTitle = 200
 	rowIDs   = 10
+	rowLabel = 60
 )
 
-// row is a task as one of a list.
-func row(t *taskpoolv1.Task) shown {
+// row is a task as one of a list, with so many items of each of its lists.
+func row(t *taskpoolv1.Task, items int) shown {
 	s := show(t)
 	s.Title = preview(s.Title, rowTitle)
 	for _, l := range []*[]string{
 		&s.AcceptanceCriteria, &s.Links, &s.Steps, &s.Context, &s.Constraints, &s.OutOfScope, &s.Verification, &s.EdgeCases,
 	} {
-		*l = first(*l, rowItems)
+		*l = first(*l, items)
 	}
 	s.Dependencies, s.UnfinishedDependencies = first(s.Dependencies, rowIDs), first(s.UnfinishedDependencies, rowIDs)
+	s.Labels = firstLabels(s.Labels, 2*items)
 	s.HistoryEntries = t.GetHistoryCount()
 	s.CreatedAt, s.CreatedBy = "", ""
 	return s
+}
+
+// firstLabels are the first labels by their keys, with short values.
+func firstLabels(labels map[string]string, n int) map[string]string {
+	short := make(map[string]string, min(len(labels), n+1))
+	for i, key := range slices.Sorted(maps.Keys(labels)) {
+		if i == n && len(labels) > n+1 {
+			short["..."] = fmt.Sprintf("and %d more: read the task by its id", len(labels)-n)
+			break
+		}
+		short[key] = preview(labels[key], rowLabel)
+	}
+	return short
 }
 
 // first is a list cut to its first items, with a word on the others.

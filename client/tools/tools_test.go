@@ -124,16 +124,27 @@ func TestCall_refusesByName(t *testing.T) {
 		{"create_task", `{"title":" "}`, []string{"title is empty"}},
 		{"create_task", `{"title":"x","description":""}`, []string{"description is empty: say something, or leave it out"}},
 		{"create_task", `{"title":"x","steps":"do it"}`, []string{`steps is a text: it must be a list of texts, as in ["first", "second"]`}},
-		{"create_task", `{"title":"x","steps":["a",5]}`, []string{"steps is a list with other things than texts"}},
+		{"create_task", `{"title":"x","steps":["a",5]}`, []string{"steps has the number 5 at [1]: every item is a text"}},
 		{"create_task", `{"title":"x","steps":["a",null]}`, []string{"steps has null at [1]"}},
 		{"create_task", `{"title":"x","priority":5}`, []string{`priority is the number 5: it must be one of "low", "medium", "high"`}},
 		{"create_task", `{"title":"x","priority":"urgent"}`, []string{`priority is "urgent": it must be one of "low", "medium", "high"`}},
-		{"create_task", `{"title":"x","labels":{"a":1}}`, []string{"labels is an object: it must be an object of texts"}},
+		{"create_task", `{"title":"x","labels":{"a":1}}`, []string{`labels has the number 1 at "a": every value is a text`}},
 		{"create_task", `{"title":"x","labels":{"a":null}}`, []string{`labels has null at "a"`}},
 		{"create_task", `{"titel":"x","acceptanceCriteria":[]}`, []string{
 			`there is no argument "titel"`, `there is no argument "acceptanceCriteria" (did you mean "acceptance_criteria"?)`, "title is missing", "the arguments are title, description,",
 		}},
 		{"create_task", `{"title":"x","title":"y"}`, []string{`"title" is there twice`}},
+		{"create_task", `{"title":"x","labels":{"a":"1","a":"2"}}`, []string{`labels has "a" twice`}},
+		{"create_task", `{"title":"x","labels":["a"]}`, []string{"labels is a list: it must be an object of texts"}},
+		{"create_task", `{"title":true}`, []string{"title is true: it must be a text"}},
+		{"create_task", `{"title":"x \ud83d y"}`, []string{`\ud83d, which is half of a character`}},
+		{"create_task", `{"title":"x","dependencies":[]}`, []string{`"dependencies" (did you mean "dependency_ids"?)`}},
+		{"create_task", `{"title":"x","dependency_ids":["ref:a"]}`, []string{`dependency_ids[0]`, "use its id, its key"}},
+		{"create_task", `{"title":"` + strings.Repeat("x", 17<<20) + `"}`, []string{"larger than the task pool takes at once", "shorten"}},
+		{"create_task", `{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1,"i":1,"j":1,"k":1,"l":1,"m":1,"n":1,"o":1,"p":1,"q":1,"r":1,"s":1,"t":1,"u":1,"v":1}`, []string{"the other 2 arguments were not looked at"}},
+		{"read_task", `[]`, []string{`send one, as in {"id": "T-12"}`}},
+		{"update_task", `{"id":"T-9","reason":"because"}`, []string{"reason says why a status", "record it as a history"}},
+		{"update_task", `{"id":"T-9","labels":{"q":"1"},"remove_labels":["q"]}`, []string{"remove_labels[0] is also in labels"}},
 		{"create_task", `{"title":"x"} {"title":"y"}`, []string{"more after the JSON object"}},
 		{"create_task", `["x"]`, []string{"no JSON object"}},
 		{"create_task", `{"title":`, []string{"can't be read as a JSON object"}},
@@ -148,7 +159,7 @@ func TestCall_refusesByName(t *testing.T) {
 		{"read_task", `{"available":"yes"}`, []string{"available is a text: it must be true or false"}},
 		{"read_task", `{"status":"todo"}`, []string{`status is "todo": it must be one of "pending", "ready", "in_progress"`}},
 		{"read_task", `{"limit":0}`, []string{"limit is 0: it must be from 1 to 100"}},
-		{"read_task", `{"limit":1.5}`, []string{"limit is the number 1.5: it must be a whole number"}},
+		{"read_task", `{"limit":1.5}`, []string{"limit is the number 1.5: it must be a whole number from 1 to 100"}},
 		{"read_task", `{"page_token":"x"}`, []string{"page_token is no token of read_task"}},
 		{"read_task", `{"page_token":"20.x"}`, []string{"page_token"}},
 		{"read_task", `{"assignee":"a b"}`, []string{"assignee", `"a b"`}},
@@ -180,7 +191,7 @@ func TestUpdate_tellsWhatChanged(t *testing.T) {
 		{`{"id":"T-1","remove_dependency_id":"T-2","parent_id":"none"}`, "updated " + first + " (T-1), status ready, no longer depends on T-2, part of no task"},
 		{`{"id":"T-1","assignee":"none","priority":"none","type":"none","steps":[],"remove_labels":["a"]}`, "updated " + first + " (T-1), status ready, priority, type, steps, assigned to nobody, without the labels: a"},
 		{`{"id":"T-1","status":"in_progress"}`, "updated " + first + " (T-1), status in_progress"},
-		{`{"id":"T-1","status":"done"}`, "updated " + first + " (T-1), status done. No completion summary was recorded: add one with history, saying what was done and how it was verified"},
+		{`{"id":"T-1","status":"done"}`, "updated " + first + " (T-1), status done. No completion summary came with it: unless one is recorded already, add it with history, saying what was done and how it was verified"},
 		{`{"id":"T-2","status":"done","history":"all of it"}`, "updated " + other + " (T-2), status done, progress entry recorded"},
 	} {
 		if got := a.does("update_task", c.arguments); got != c.want {
@@ -217,7 +228,7 @@ func TestCall_withoutAServer(t *testing.T) {
 		want := "whether it was done is not known"
 		switch one.Name {
 		case "read_task":
-			want = "nothing was changed: call it again"
+			want = "wait a moment and call it again"
 		case "create_task":
 			want = `there is no argument "id"`
 		}
@@ -236,7 +247,7 @@ func (panicking) Invoke(context.Context, string, any, any, ...grpc.CallOption) e
 func TestCall_neverPanics(t *testing.T) {
 	a := newAgent(t, panicking{}, "agent:coder")
 	a.refused("create_task", `{"title":"x"}`, "boom", "whether it was done is not known")
-	a.refused("read_task", `{}`, "boom", "nothing was changed")
+	a.refused("read_task", `{}`, "boom", "call it again")
 }
 
 // A list keeps to its size, says how many there are, and the pages together are
@@ -411,3 +422,74 @@ func FuzzCall(f *testing.F) {
 
 // id is the id that a create tells.
 func id(text string) string { return strings.Fields(text)[2] }
+
+// What a model sends in another form that means the same is taken.
+func TestCall_takesOtherForms(t *testing.T) {
+	a := newAgent(t, local(t), "agent:coder")
+	a.does("create_task", `"{\"title\":\"quoted\"}"`)
+	a.does("create_task", `{"title":"whole \ud83d\ude00","assignee":"None","parent_id":" none "}`)
+	a.does("read_task", `{"limit":2.0,"claimable":true,"assignee":"none"}`)
+	a.does("update_task", `{"id":"T-1","description":"d","body":"b"}`)
+	a.does("update_task", `{"id":"T-1","description":"none","body":"None"}`)
+	if text := a.does("read_task", `{"id":"T-1"}`); strings.Contains(text, "description") || strings.Contains(text, "body") || strings.Contains(text, "none") {
+		t.Errorf("not cleared: %s", text)
+	}
+	if text := a.does("read_task", `{"id":"T-2"}`); !strings.Contains(text, "whole 😀") || strings.Contains(text, "assignee") {
+		t.Errorf("got %s", text)
+	}
+}
+
+// What is claimable is what can be taken, unlike what is available.
+func TestRead_claimable(t *testing.T) {
+	conn := local(t)
+	a, b := newAgent(t, conn, "agent:coder"), newAgent(t, conn, "agent:other")
+	a.does("create_task", `{"title":"free"}`)
+	a.does("create_task", `{"title":"taken"}`)
+	a.does("create_task", `{"title":"given","assignee":"agent:other"}`)
+	b.does("update_task", `{"id":"T-2","status":"in_progress"}`)
+	if text := a.does("read_task", `{"claimable":true}`); !strings.Contains(text, "1 task fits") || !strings.Contains(text, `"free"`) {
+		t.Errorf("claimable: %s", text)
+	}
+	if text := a.does("read_task", `{"available":true}`); !strings.Contains(text, "3 tasks fit") {
+		t.Errorf("available: %s", text)
+	}
+	a.refused("update_task", `{"id":"T-3","status":"in_progress"}`, "go on with another task")
+}
+
+// Who set the tools up wrong hears it at once, or the agent is told whom to tell.
+func TestNewTaskToolPackage_setUp(t *testing.T) {
+	conn := local(t)
+	for _, actor := range []string{"foo", "agent:", "nobody:x", "me", "agent:a b", "agent:a\n", ""} {
+		if _, err := tools.NewTaskToolPackage(conn, "", actor); err == nil {
+			t.Errorf("the actor %q is taken", actor)
+		}
+	}
+	lost, err := tools.NewTaskToolPackage(conn, "nowhere", "agent:coder")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range lost.Tools() {
+		r := tool.Call(t.Context(), json.RawMessage(`{"id":"T-1"}`))
+		if tool.Name == "create_task" {
+			r = tool.Call(t.Context(), json.RawMessage(`{"title":"x"}`))
+		}
+		if r.Status != tools.StatusError || !strings.Contains(r.Text, "nowhere") || !strings.Contains(r.Text, "tell the one you work for") {
+			t.Errorf("got %+v", r)
+		}
+	}
+}
+
+// One task never makes a list much longer than it is meant to be.
+func TestRead_boundsARow(t *testing.T) {
+	a := newAgent(t, local(t), "agent:coder")
+	item := strings.Repeat("長", 200)
+	items := `["` + strings.Repeat(item+`","`, 9) + item + `"]`
+	labels := make([]string, 32)
+	for i := range labels {
+		labels[i] = fmt.Sprintf(`"%s%02d":"%s"`, strings.Repeat("k", 60), i, strings.Repeat("v", 255))
+	}
+	a.does("create_task", `{"title":"x","steps":`+items+`,"context":`+items+`,"constraints":`+items+`,"out_of_scope":`+items+`,"verification":`+items+`,"edge_cases":`+items+`,"labels":{`+strings.Join(labels, ",")+`}}`)
+	if text := a.does("read_task", `{}`); len(text) > 24_000 {
+		t.Errorf("the list has %d bytes", len(text))
+	}
+}

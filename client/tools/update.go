@@ -41,7 +41,7 @@ var updateTool = definition{
 				description: "in_progress: you begin to work on it. done: it is finished, all acceptance criteria are met. ready: put it back for anyone. " +
 					"blocked: something outside stops it (give a reason). cancelled: it is not to be done any more. Nothing else can be set: pending is derived from dependencies.",
 			},
-			{name: "reason", kind: text, description: "Why the status changes. Required for blocked."},
+			{name: "reason", kind: text, description: "Why the status, or the assignee, changes. Required for blocked, where everybody sees it with the task. With another status it stands in the record alone: tell others with history."},
 		},
 		plan(true),
 		parameters{
@@ -69,7 +69,7 @@ func statuses(all []taskpoolv1.TaskStatus) []string {
 func update(ctx context.Context, c *client.Client, a arguments) (string, error) {
 	req := &taskpoolv1.UpdateTaskRequest{
 		Id: a.text("id"), Reason: a.text("reason"),
-		Title: a.given("title"), Description: a.given("description"), Body: a.given("body"),
+		Title: a.given("title"), Description: a.orNone("description"), Body: a.orNone("body"),
 		AcceptanceCriteria: a.list("acceptance_criteria"), Links: a.list("links"), Steps: a.list("steps"), Context: a.list("context"),
 		Constraints: a.list("constraints"), OutOfScope: a.list("out_of_scope"), Verification: a.list("verification"), EdgeCases: a.list("edge_cases"),
 		HistoryEntry: a.text("history"), Assignee: a.orNone("assignee"), ParentId: a.orNone("parent_id"),
@@ -109,12 +109,16 @@ func (a arguments) list(name string) *taskpoolv1.StringList {
 	return &taskpoolv1.StringList{Values: a.texts(name)}
 }
 
-// orNone is a name that may be absent; "none" is the empty name.
+// orNone is a text that may be absent; "none" is the empty one.
 func (a arguments) orNone(name string) *string {
-	if a.text(name) == noneWord {
+	if a.isNone(name) {
 		return proto.String("")
 	}
 	return a.given(name)
+}
+
+func (a arguments) isNone(name string) bool {
+	return strings.EqualFold(strings.TrimSpace(a.text(name)), noneWord)
 }
 
 // updated tells what was changed, in a fixed order.
@@ -148,7 +152,7 @@ func updated(a arguments, t *taskpoolv1.Task) string {
 	}
 	text := strings.Join(said, ", ")
 	if t.GetStatus() == taskpoolv1.TaskStatus_TASK_STATUS_DONE && a.has("status") && !a.has("history") {
-		text += ". No completion summary was recorded: add one with history, saying what was done and how it was verified"
+		text += ". No completion summary came with it: unless one is recorded already, add it with history, saying what was done and how it was verified"
 	}
 	return text
 }

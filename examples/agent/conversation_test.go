@@ -139,7 +139,10 @@ func TestConverse_refusesWhatIsNoCall(t *testing.T) {
 	if err := converse(t.Context(), nil, strings.NewReader("{\"name\":\"nothing\"}\n"), &out); err != nil || !strings.Contains(out.String(), `no tool \"nothing\"`) {
 		t.Errorf("got %v, %s", err, out.String())
 	}
-	if err := converse(t.Context(), nil, strings.NewReader("hello"), &out); err == nil {
-		t.Error("anything is a call")
+	out.Reset()
+	lines := "hello\n \r\n{\"name\":\"other\"}"
+	if err := converse(t.Context(), nil, strings.NewReader(lines), &out); err != nil ||
+		!strings.Contains(out.String(), "this is no call") || !strings.Contains(out.String(), `no tool \"other\"`) {
+		t.Errorf("got %v, %s", err, out.String())
 	}
 }

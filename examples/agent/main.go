@@ -10,6 +10,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,6 +19,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 
 	"github.com/taskpool-dev/taskpool/client"
 	"github.com/taskpool-dev/taskpool/client/tools"
@@ -90,12 +92,8 @@ func converse(ctx context.Context, all []tools.Tool, in io.Reader, out io.Writer
 	lines := bufio.NewReader(in)
 	for {
 		line, err := lines.ReadBytes('\n')
-		if len(line) > 1 {
-			var c call
-			if err := json.Unmarshal(line, &c); err != nil {
-				return fmt.Errorf("a call can't be read: %w", err)
-			}
-			if err := write(out, answer(ctx, all, c)); err != nil {
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			if err := write(out, answerLine(ctx, all, line)); err != nil {
 				return err
 			}
 		}
@@ -108,13 +106,27 @@ func converse(ctx context.Context, all []tools.Tool, in io.Reader, out io.Writer
 	}
 }
 
+// answerLine answers one line; one that is no call is for the model to mend, too.
+func answerLine(ctx context.Context, all []tools.Tool, line []byte) tools.Result {
+	var c call
+	if err := json.Unmarshal(line, &c); err != nil {
+		return tools.Result{Status: tools.StatusError, Text: fmt.Sprintf("this is no call (%v): send {\"name\": …, \"arguments\": {…}} on one line", err)}
+	}
+	return answer(ctx, all, c)
+}
+
 func answer(ctx context.Context, all []tools.Tool, c call) tools.Result {
+	var names []string
 	for _, t := range all {
 		if t.Name == c.Name {
 			return t.Call(ctx, c.Arguments)
 		}
+		names = append(names, t.Name)
 	}
-	return tools.Result{Tool: c.Name, Status: tools.StatusError, Text: fmt.Sprintf("there is no tool %q", c.Name)}
+	return tools.Result{
+		Tool: c.Name, Status: tools.StatusError,
+		Text: fmt.Sprintf("there is no tool %q: use %s", c.Name, strings.Join(names, ", ")),
+	}
 }
 
 func write(out io.Writer, v any) error {

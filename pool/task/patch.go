@@ -116,7 +116,7 @@ func clearable(rule textRule) textRule {
 // for [HistoryFits] to say.
 var historyRule = textRule{
 	max: LimitCeiling, required: true,
-	ifEmpty: "write what was done, or leave it out", ifLong: "shorten it, or put it into a comment",
+	ifEmpty: "write what was done, or leave it out", ifLong: "shorten it, or put it into the body",
 }
 
 // checkSettable refuses what nobody can set, whatever the task's status is.

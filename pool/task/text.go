@@ -40,7 +40,7 @@ func bodyRule(l *Limits) textRule {
 }
 
 func reasonRule(l *Limits) textRule {
-	return textRule{max: l.ReasonLength, ifLong: "shorten it, or put the rest into a comment"}
+	return textRule{max: l.ReasonLength, ifLong: "shorten it, or record the rest with a history_entry"}
 }
 
 // read checks s and gives it as it is to be kept. What it gives is only good
