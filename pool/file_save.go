@@ -81,24 +81,6 @@ func (s *snapshot) write(ctx context.Context, w io.Writer, most int) error {
 	return put(file.End())
 }
 
-// all yields every node in creation order, or the context's error once it ended.
-func (s *snapshot) all(ctx context.Context) func(yield func(*node, error) bool) {
-	return func(yield func(*node, error) bool) {
-		looked := 0
-		for n := range s.after(0, nil) {
-			if looked++; looked%lookAtMost == 0 && ctx.Err() != nil {
-				break
-			}
-			if !yield(n, nil) {
-				return
-			}
-		}
-		if err := ctx.Err(); err != nil {
-			yield(nil, err)
-		}
-	}
-}
-
 // history is the progress log of a node.
 func (n *node) history() []taskfile.Entry {
 	if n.task.HistoryCount == 0 {

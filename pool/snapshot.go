@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"context"
 	"iter"
 
 	"github.com/tidwall/btree"
@@ -67,6 +68,24 @@ func (s *snapshot) after(after int64, statuses []task.Status) iter.Seq[*node] {
 			if n != nil && !yield(n) {
 				return
 			}
+		}
+	}
+}
+
+// all yields every node in creation order, or the context's error once it ended.
+func (s *snapshot) all(ctx context.Context) func(yield func(*node, error) bool) {
+	return func(yield func(*node, error) bool) {
+		looked := 0
+		for n := range s.after(0, nil) {
+			if looked++; looked%lookAtMost == 0 && ctx.Err() != nil {
+				break
+			}
+			if !yield(n, nil) {
+				return
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			yield(nil, err)
 		}
 	}
 }

@@ -15,13 +15,7 @@ import (
 func (s *Server) chain() []grpc.ServerOption {
 	recovered := recovery.WithRecoveryHandlerContext(s.recovered)
 	return []grpc.ServerOption{
-		grpc.ChainUnaryInterceptor(
-			s.observeUnary,
-			answerUnary,
-			recovery.UnaryServerInterceptor(recovered),
-			identifyUnary,
-			refuseUnknown,
-		),
+		grpc.ChainUnaryInterceptor(s.unaryChain()...),
 		grpc.ChainStreamInterceptor(
 			s.observeStream,
 			answerStream,
@@ -30,6 +24,16 @@ func (s *Server) chain() []grpc.ServerOption {
 			decodeStream,
 			identifyStream,
 		),
+	}
+}
+
+func (s *Server) unaryChain() []grpc.UnaryServerInterceptor {
+	return []grpc.UnaryServerInterceptor{
+		s.observeUnary,
+		answerUnary,
+		recovery.UnaryServerInterceptor(recovery.WithRecoveryHandlerContext(s.recovered)),
+		identifyUnary,
+		refuseUnknown,
 	}
 }
 

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"google.golang.org/grpc"
@@ -36,7 +37,7 @@ func BenchmarkChain(b *testing.B) {
 		}
 		return req, nil
 	}
-	for _, interceptor := range []grpc.UnaryServerInterceptor{refuseUnknown, identifyUnary, answerUnary, s.observeUnary} {
+	for _, interceptor := range slices.Backward(s.unaryChain()) {
 		next := call
 		call = func(ctx context.Context, req any) (any, error) { return interceptor(ctx, req, info, next) }
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,12 +19,12 @@ import (
 
 // The server to compare with: gRPC with the same messages, and nothing behind it.
 // Its watch is the plain way to write one: each change is marshalled for each
-// watcher.
+// watcher, so many in a message.
 type emptyServer struct {
 	taskpoolv1.UnimplementedTaskServiceServer
 	created, large *taskpoolv1.CreateTaskResponse
 	read           *taskpoolv1.ReadTaskResponse
-	changes        int
+	changes, batch int
 	change         *taskpoolv1.TaskChange
 }
 
@@ -39,10 +40,12 @@ func (e *emptyServer) ReadTask(context.Context, *taskpoolv1.ReadTaskRequest) (*t
 }
 
 func (e *emptyServer) WatchTasks(_ *taskpoolv1.WatchTasksRequest, stream grpc.ServerStreamingServer[taskpoolv1.WatchTasksResponse]) error {
-	for i := range e.changes {
+	for i := 0; i < e.changes; i += e.batch {
 		err := stream.Send(&taskpoolv1.WatchTasksResponse{
 			Cursor: "AQAAAAAAAAAAAAAAAAAAAAAAAAAA", Revision: int64(i),
-			Message: &taskpoolv1.WatchTasksResponse_Changes{Changes: &taskpoolv1.WatchChanges{Changes: []*taskpoolv1.TaskChange{e.change}}},
+			Message: &taskpoolv1.WatchTasksResponse_Changes{Changes: &taskpoolv1.WatchChanges{
+				Changes: slices.Repeat([]*taskpoolv1.TaskChange{e.change}, min(e.batch, e.changes-i)),
+			}},
 		})
 		if err != nil {
 			return err
@@ -57,6 +60,7 @@ func serveEmpty(args []string) error {
 	flags := flag.NewFlagSet("empty", flag.ContinueOnError)
 	same := flags.Bool("same", false, "with the options of the product that concern speed")
 	changes := flags.Int("changes", 0, "how many changes a watch has")
+	batch := flags.Int("batch", 1, "how many of them a message has")
 	file := flags.String("change", "", "a file with the TaskChange that all of them are")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -87,7 +91,7 @@ func serveEmpty(args []string) error {
 	e := &emptyServer{
 		created: &taskpoolv1.CreateTaskResponse{Task: &taskpoolv1.Task{Id: task.GetId()}, Cursor: cursor[:14]},
 		large:   &taskpoolv1.CreateTaskResponse{Task: task, Cursor: cursor},
-		read:    &taskpoolv1.ReadTaskResponse{Task: task, Cursor: cursor}, changes: *changes, change: change,
+		read:    &taskpoolv1.ReadTaskResponse{Task: task, Cursor: cursor}, changes: *changes, batch: *batch, change: change,
 	}
 	s := grpc.NewServer(options...)
 	taskpoolv1.RegisterTaskServiceServer(s, e)

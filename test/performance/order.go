@@ -33,7 +33,7 @@ func (b *bench) order(ctx context.Context) error {
 				return fmt.Errorf("there is no measurement of %s %s in %s", shape, n, out)
 			}
 			s := spreadOf(all)
-			b.report.value(fmt.Sprintf("an added dependency that agrees with the order, %s graph of %s tasks (BenchmarkAgree of ./pool/dag)", shape, n),
+			b.report.value(fmt.Sprintf("the check of an added dependency that agrees with the order, %s graph of %s tasks (BenchmarkAgree of ./pool/dag)", shape, n),
 				"≤ 1 µs", fmt.Sprintf("%.3f µs", s.median/1e3), s.median <= 1000, fmt.Sprintf("%.0f to %.0f ns", s.least, s.most))
 		}
 	}

@@ -47,7 +47,7 @@ func (r *report) row(work, against, aim, got string, met bool, seen string) {
 	verdict := "yes"
 	if !met {
 		verdict = "**no**"
-		r.missed = append(r.missed, fmt.Sprintf("- %s: %s, the aim is %s.", work, got, aim))
+		r.missed = append(r.missed, fmt.Sprintf("- %s: %s, the aim is %s.%s", work, got, aim, because(work)))
 	}
 	r.rows = append(r.rows, fmt.Sprintf("| %s | %s | %s | %s | %s | %s |", work, against, aim, got, verdict, seen))
 	say("  %s: %s (aim %s), %s", work, got, aim, seen)
