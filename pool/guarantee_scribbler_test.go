@@ -66,7 +66,7 @@ func (w *scribbler) any() string {
 }
 
 func (w *scribbler) patch() task.Patch {
-	p := task.Patch{Reason: "because"}
+	var p task.Patch
 	switch w.rnd.IntN(6) {
 	case 0:
 		p.SetLabels = map[string]string{"k": fmt.Sprint(w.rnd.IntN(2))}
@@ -75,6 +75,7 @@ func (w *scribbler) patch() task.Patch {
 	case 2:
 		p.Priority = new(task.Priority(w.rnd.IntN(4)))
 	default:
+		p.Reason = "because"
 		p.Status = new([]task.Status{task.InProgress, task.InProgress, task.Done, task.Ready, task.Blocked, task.Cancelled}[w.rnd.IntN(6)])
 	}
 	return p

@@ -54,7 +54,7 @@ func (s *scribblers) one(ctx context.Context, actor string, rnd *rand.Rand) erro
 		_, err := s.tasks.DeleteTask(ctx, &taskpoolv1.DeleteTaskRequest{Id: s.any(rnd)})
 		return err
 	}
-	u := &taskpoolv1.UpdateTaskRequest{Id: s.any(rnd), Reason: "because"}
+	u := &taskpoolv1.UpdateTaskRequest{Id: s.any(rnd)}
 	switch rnd.IntN(5) {
 	case 0:
 		u.SetLabels = map[string]string{"k": fmt.Sprint(rnd.IntN(2))}
@@ -63,6 +63,7 @@ func (s *scribblers) one(ctx context.Context, actor string, rnd *rand.Rand) erro
 	case 2:
 		u.HistoryEntry = "noted"
 	default:
+		u.Reason = "because"
 		u.Status = new([]taskpoolv1.TaskStatus{
 			taskpoolv1.TaskStatus_TASK_STATUS_IN_PROGRESS, taskpoolv1.TaskStatus_TASK_STATUS_DONE, taskpoolv1.TaskStatus_TASK_STATUS_READY,
 			taskpoolv1.TaskStatus_TASK_STATUS_BLOCKED, taskpoolv1.TaskStatus_TASK_STATUS_CANCELLED,
