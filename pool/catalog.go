@@ -84,6 +84,8 @@ type catalogOverlay struct {
 	asked   map[requestKey]*request
 }
 
+func (o *catalogOverlay) settle() {}
+
 func (o *catalogOverlay) publish(head store.Head) {
 	c := o.catalog
 	c.mu.Lock()

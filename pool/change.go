@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/taskpool-dev/taskpool/pool/store"
@@ -37,10 +38,11 @@ type taskChange struct {
 	bytes int
 }
 
-// direct says whether a member changed this very task, rather than the pool in
-// consequence.
+// direct says whether a member changed this very task, or commented on it, rather than
+// the pool in consequence.
 func (c *taskChange) direct() bool {
-	return c.before == nil || c.after == nil || c.after.Version > c.before.Version
+	return c.before == nil || c.after == nil || c.after.Version > c.before.Version ||
+		slices.ContainsFunc(c.events, func(e *task.Event) bool { return e.Kind == task.EventComment })
 }
 
 func (c *taskChange) size() int {

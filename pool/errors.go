@@ -108,10 +108,21 @@ type HeldError struct {
 	Since       time.Time
 	// ExpiresAt is zero when the hold does not expire.
 	ExpiresAt time.Time
+	// Yours: the holder has the actor's name, and did not carry the token that a
+	// hold with a lease asks for.
+	Yours bool
 }
 
 func (e *HeldError) Error() string {
-	return fmt.Sprintf("%s is held by %s since %s; take another task, or ask %s to release it", e.Key, e.Holder, stamp(e.Since), e.Holder)
+	if e.Yours {
+		return fmt.Sprintf("%s is held by %s since %s with a lease, and only who carries the hold_token of that claim writes as its holder; send it, or, if that was another process of yours, take another task",
+			e.Key, e.Holder, stamp(e.Since))
+	}
+	until := ""
+	if !e.ExpiresAt.IsZero() {
+		until = ", until " + stamp(e.ExpiresAt) + " unless renewed"
+	}
+	return fmt.Sprintf("%s is held by %s since %s%s; take another task, or ask %s to release it", e.Key, e.Holder, stamp(e.Since), until, e.Holder)
 }
 
 // HoldLostError says: the hold token that was carried is not, or no longer, that of

@@ -44,11 +44,10 @@ func (g *merging) bring(in *imported) {
 	t.Depth, t.ChildrenTotal, t.ChildrenDone, t.ChildrenOpen = g.depth[t.ID], 0, 0, 0
 	t.HistoryCount, t.HistoryLength, t.EventCount = 0, 0, 0
 	g.tx.create(t, len(in.task.Dependencies) > 0)
-	token := ""
 	if t.Holder != "" {
-		token = uuid.NewString()
+		g.setHold(t.ID, hold{token: uuid.NewString()})
 	}
-	g.setToken(t.ID, token, in.task.AssignedByClaim)
+	g.setByClaim(t.ID, in.task.AssignedByClaim)
 }
 
 // wire makes the edges of a task. That they close no cycle was seen before.

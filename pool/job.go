@@ -95,7 +95,15 @@ func (r *running) publish() {
 	for _, p := range r.parts {
 		if p.batch >= 0 {
 			p.overlay.publish(p.head)
+		} else {
+			p.overlay.settle()
 		}
+	}
+}
+
+func (r *running) settle() {
+	for _, p := range r.parts {
+		p.overlay.settle()
 	}
 }
 

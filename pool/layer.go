@@ -39,6 +39,8 @@ type layer struct {
 	// one.
 	requests []*request
 	asked    map[requestKey]*request
+	// signs are the numbers of tasks whose leases begin anew.
+	signs []int64
 }
 
 func newLayer(under ground, m marks) *layer {
@@ -145,6 +147,7 @@ func (l *layer) absorb(top *layer) {
 	for _, r := range top.requests {
 		l.remember(r)
 	}
+	l.signs = append(l.signs, top.signs...)
 }
 
 // drop takes a node out, with its edges.

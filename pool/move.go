@@ -47,9 +47,9 @@ func (c *updating) stay(t *task.Task) error {
 	switch t.Status {
 	case task.InProgress:
 		if !c.holds || (c.token == "" && c.actor == task.Anonymous) {
-			return heldBy(n)
+			return c.heldBy(n)
 		}
-		c.began = n.token
+		c.began = n.hold.token
 	case task.Blocked:
 		if c.patch.Reason == "" || c.patch.Reason == t.BlockedReason {
 			return nil
@@ -175,6 +175,7 @@ func (c *updating) make(t *task.Task, m task.Move, past forced) {
 	reopens := from.Closed() || from == task.Failed
 	if reopens && !m.To.Closed() {
 		c.takeBack()
+		c.setHold(c.id, hold{}) // holds that ran out before count no more
 	}
 	t = c.editAs(c.id)
 	switch m.To {
@@ -184,7 +185,7 @@ func (c *updating) make(t *task.Task, m task.Move, past forced) {
 		}
 		c.beginHold()
 		c.setStatus(c.id, task.InProgress)
-		c.emit(c.id, c.actor, task.EventClaimed, "", task.ClaimedDetail{Holder: c.actor})
+		c.emit(c.id, c.actor, task.EventClaimed, "", task.ClaimedDetail{Holder: c.actor, Lease: c.lease, RunID: c.runID})
 		return
 	case task.Ready:
 		c.setStatus(c.id, c.openStatus(t))

@@ -18,8 +18,18 @@ type node struct {
 	// order is the node's place in an order in which every task comes after
 	// what it needs: its dependencies and its children.
 	order int64
-	// token is that of the hold there is now, "" when there is none.
+	// hold is what only the pool knows of the hold there is now.
+	hold hold
+}
+
+// hold is what a member must not see of a task's hold, or need not.
+type hold struct {
+	// token is "" when nobody holds the task; then runID is, too.
 	token string
+	// runID is the dispatch that it is for, "" for none.
+	runID string
+	// expired counts the holds before it, one after the other, that ran out.
+	expired int
 }
 
 // needs yields what must be closed before n can be: dependencies and children.

@@ -127,14 +127,31 @@ func (o *poolOverlay) publish(head store.Head) {
 	p.mu.Unlock()
 }
 
+// settle is publish for a batch that came to nothing that has to be kept: what is
+// left of it is that holders have shown to be there.
+func (o *poolOverlay) settle() {
+	if len(o.layer.signs) == 0 {
+		return
+	}
+	p := o.pool
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, number := range o.layer.signs {
+		p.state.leases.renew(p.state.numbered(number))
+	}
+	p.armLocked()
+}
+
 // Result is the answer to a mutation.
 type Result struct {
 	// Tasks are the tasks it was about, in request order, as they are after it.
 	// Where a batch is replayed, a task that was deleted since has its ID alone,
 	// and Number 0.
 	Tasks []*Detail
-	// Token is that of the hold it began, else "".
-	Token string
+	// Token is that of the hold it began, else ""; ExpiresAt is when that runs out,
+	// by this process's clock, where it was asked for and does.
+	Token     string
+	ExpiresAt time.Time
 	// Cursor is the position after the mutation.
 	Cursor feed.Cursor
 	// Replayed: the request was answered before; Token and Cursor are the first
@@ -176,6 +193,7 @@ func (p *Pool) mutate(ctx context.Context, method string, r Request, run func(*t
 			out.Tasks = append(out.Tasks, detailOf(tx.node(id)))
 		}
 		if commit == nil {
+			batch.signs = append(batch.signs, tx.signs...)
 			out.Cursor = p.cursorIn(batch, revision-1)
 			return nil, nil
 		}
@@ -223,8 +241,8 @@ func (p *Pool) replay(batch *layer, old *request, r Request, out *Result) error 
 			out.Tasks = append(out.Tasks, &Detail{Task: &task.Task{ID: id}})
 			continue
 		}
-		if old.token != "" && n.token != old.token {
-			return holdLost(n)
+		if old.token != "" && n.hold.token != old.token {
+			return holdLost(n, p.state)
 		}
 		out.Tasks = append(out.Tasks, detailOf(n))
 	}

@@ -18,6 +18,9 @@ type Detail struct {
 	Dependents []string
 	// Cursor is the position of the revision that this is of; zero in a Result.
 	Cursor feed.Cursor
+	// ExpiresAt is when its hold runs out, by this process's clock; zero where it
+	// doesn't, and in a Result.
+	ExpiresAt time.Time
 }
 
 func detailOf(n *node) *Detail {
@@ -44,9 +47,14 @@ func (p *Pool) Get(name string) (*Detail, error) {
 	if err != nil {
 		return nil, err
 	}
+	return p.readLocked(n), nil
+}
+
+// readLocked is a task that is read alone. The caller holds mu.
+func (p *Pool) readLocked(n *node) *Detail {
 	d := detailOf(n)
-	d.Cursor = cursorAt(p.state)
-	return d, nil
+	d.Cursor, d.ExpiresAt = cursorAt(p.state), p.state.leases.end(n)
+	return d
 }
 
 // Relatives are the nearest tasks above and below one.
@@ -73,9 +81,7 @@ func (p *Pool) Relatives(name string) (*Detail, Relatives, error) {
 			r.Children = append(r.Children, child.task)
 		}
 	}
-	d := detailOf(n)
-	d.Cursor = cursorAt(p.state)
-	return d, r, nil
+	return p.readLocked(n), r, nil
 }
 
 // Explain returns the checks of whether the actor could claim a task, each with
@@ -87,19 +93,24 @@ func (p *Pool) Explain(actor, name string) (*task.Task, []task.Check, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	checks := task.Readiness(n.task, actor)
-	now := time.Now()
+	return n.task, readiness(p.state, n.task, actor, time.Now()), nil
+}
+
+// readiness gives every check of whether the actor could claim a task, with what is
+// behind it.
+func readiness(in ground, t *task.Task, actor string, now time.Time) []task.Check {
+	checks := task.Readiness(t, actor)
 	for i := range checks {
 		switch c := &checks[i]; {
 		case c.Name == task.CheckDependencies && !c.Holds:
-			c.Detail = explainDependencies(p.state, n.task)
-		case c.Name == task.CheckNotBefore && n.task.Status != task.Ready && now.Before(n.task.NotBefore):
+			c.Detail = explainDependencies(in, t)
+		case c.Name == task.CheckNotBefore && t.Status != task.Ready && now.Before(t.NotBefore):
 			// The one rule has no clock and need not look so far where something
 			// else is in the way; who asks is told all that is.
-			c.Holds, c.Detail = false, fmt.Sprintf("waits until %s: come back then, or change not_before", stamp(n.task.NotBefore))
+			c.Holds, c.Detail = false, fmt.Sprintf("waits until %s: come back then, or change not_before", stamp(t.NotBefore))
 		}
 	}
-	return n.task, checks, nil
+	return checks
 }
 
 // explainDependencies names what a task waits for, and the way out of waiting

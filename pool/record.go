@@ -65,7 +65,14 @@ func (m metaRecord) since() since {
 type claimRecord struct {
 	Token           string `json:"token,omitempty"`
 	AssignedByClaim bool   `json:"assigned_by_claim,omitempty"`
+	RunID           string `json:"run_id,omitempty"`
+	Expired         int    `json:"expired,omitempty"`
+	// Renewed changes with each renewal that others who share the store have to
+	// hear of.
+	Renewed int64 `json:"renewed,omitempty"`
 }
+
+func (c claimRecord) hold() hold { return hold{token: c.Token, runID: c.RunID, expired: c.Expired} }
 
 // requestRecord is a request as it is stored; its revision is the key's.
 type requestRecord struct {

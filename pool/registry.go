@@ -214,7 +214,10 @@ func (r *Registry) pool(info Info) *Pool {
 		closing: r.ctx.Done(), watchers: r.watchers,
 		ring: feed.Ring[*told]{Entries: r.cfg.RingEntries, Bytes: r.cfg.RingBytes},
 	}
-	p.alarm = &alarm{ring: func() { p.wake(r.ctx) }}
+	p.alarm = &alarm{ring: func() {
+		p.expire(r.ctx)
+		p.wake(r.ctx)
+	}}
 	p.damaged = func(damage []store.Damage) {
 		r.report(p.log(), damage)
 		r.work.Go(func() { _ = p.found(r.ctx, true) }) // refused: the next load finds it again

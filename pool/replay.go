@@ -133,6 +133,9 @@ func (l *layer) replayFact(f store.Fact, codec Codec, told map[int64]*task.Task)
 		old := l.node(t.ID).task
 		t.HistoryLength, t.EventCount, t.AssignedByClaim = old.HistoryLength, old.EventCount, old.AssignedByClaim
 		t.ChildrenOpen = old.ChildrenOpen
+		if t.Lease > 0 { // whoever wrote may have been the holder: better too late than too early
+			l.signs = append(l.signs, t.Number)
+		}
 		l.adopt(t)
 	case kindEvent:
 		n := l.numbered(f.Key.ID)
@@ -165,7 +168,8 @@ func (l *layer) replayFact(f store.Fact, codec Codec, told map[int64]*task.Task)
 		}
 		n = l.own(n.task.ID)
 		n.task = n.task.Clone()
-		n.token, n.task.AssignedByClaim = claim.Token, claim.AssignedByClaim
+		n.hold, n.task.AssignedByClaim = claim.hold(), claim.AssignedByClaim
+		l.signs = append(l.signs, n.task.Number)
 	case kindRequest:
 		if f.Gone {
 			l.forgotten = max(l.forgotten, f.Key.ID) // always the oldest go

@@ -8,7 +8,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	taskpoolv1 "github.com/taskpool-dev/taskpool/gen/taskpool/v1"
@@ -321,7 +320,6 @@ func TestRestore_refusesWhatComesLater(t *testing.T) {
 		"task.contract": func(m *taskpoolv1.PoolRecord) { m.GetTask().Contract = &taskpoolv1.Contract{} },
 		"task.attempts": func(m *taskpoolv1.PoolRecord) { m.GetTask().Attempts = []*taskpoolv1.Attempt{{}} },
 		"task.reviewer": func(m *taskpoolv1.PoolRecord) { m.GetTask().Reviewer = task.Human },
-		"task.lease":    func(m *taskpoolv1.PoolRecord) { m.GetTask().Lease = durationpb.New(1) },
 		"task.status":   func(m *taskpoolv1.PoolRecord) { m.GetTask().Status = taskpoolv1.TaskStatus_TASK_STATUS_REVIEW },
 		"graph": func(m *taskpoolv1.PoolRecord) {
 			m.Record = &taskpoolv1.PoolRecord_Graph{Graph: &taskpoolv1.Graph{Id: "tg-1"}}

@@ -3,6 +3,7 @@ package pool
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/taskpool-dev/taskpool/pool/task"
 )
@@ -141,14 +142,22 @@ func (tx *tx) threadOpen(t *task.Task) error {
 		"the thread of %s has %d events, the most this pool keeps; close it and go on in a new task", t.Key(), t.EventCount)}
 }
 
-func heldBy(n *node) error {
-	return &HeldError{Key: n.task.Key(), Holder: n.task.Holder, Since: n.task.HeldAt}
+// heldBy says who holds a task.
+func (tx *tx) heldBy(n *node) error {
+	e := &HeldError{
+		Key: n.task.Key(), Holder: n.task.Holder, Since: n.task.HeldAt, ExpiresAt: tx.published.leases.end(n),
+		Yours: n.task.Holder == tx.actor && n.task.Lease > 0,
+	}
+	if e.ExpiresAt.IsZero() && n.task.Lease > 0 { // it began in this batch
+		e.ExpiresAt = time.Now().Add(n.task.Lease)
+	}
+	return e
 }
 
-func holdLost(n *node) error {
+func holdLost(n *node, s *state) error {
 	e := &HoldLostError{Key: n.task.Key(), Holder: n.task.Holder}
 	if n.task.Holder != "" {
-		e.Since = n.task.HeldAt
+		e.Since, e.ExpiresAt = n.task.HeldAt, s.leases.end(n)
 	}
 	return e
 }
@@ -156,13 +165,27 @@ func holdLost(n *node) error {
 // holds says whether the actor works on the task. A token that is carried must
 // be that of the hold, whatever the actor's name, and proves the hold, whatever
 // the actor's name: who carries it acts for the holder. Without one the name
-// counts, ext:anonymous too, as this version's holds have no lease.
+// counts, ext:anonymous too, but only for a hold without a lease: of one with a
+// lease there may be two who bear the name, and the one who lost it does not know.
+// So whoever bears it has to carry the token, the operator apart.
 func (tx *tx) holds(n *node, token string) (bool, error) {
+	t := n.task
 	switch {
-	case token != "" && token != n.token:
-		return false, holdLost(n)
+	case token != "" && token != n.hold.token:
+		return false, holdLost(n, tx.published)
 	case token != "":
 		return true, nil
+	case t.Holder == "" || t.Holder != tx.actor:
+		return false, nil
+	case t.Lease > 0 && tx.actor != task.Operator:
+		return false, tx.heldBy(n)
 	}
-	return n.task.Holder != "" && n.task.Holder == tx.actor, nil
+	return true, nil
+}
+
+// sign has the lease of a task begin anew, as its holder has shown to be there.
+func (tx *tx) sign(t *task.Task) {
+	if t.Lease > 0 {
+		tx.signs = append(tx.signs, t.Number)
+	}
 }

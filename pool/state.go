@@ -24,6 +24,9 @@ type state struct {
 	// waiting is the pending tasks whose not_before may still come.
 	waiting *btree.BTreeG[waiting]
 
+	// leases are the holds that expire.
+	leases leases
+
 	requests requestLog
 }
 
@@ -65,6 +68,7 @@ func newState() *state {
 	return &state{
 		ids:      newIDIndex(0),
 		waiting:  btree.NewBTreeGOptions(waitingLess, btree.Options{NoLocks: true}),
+		leases:   newLeases(),
 		requests: newRequestLog(),
 	}
 }
@@ -91,6 +95,7 @@ func (s *state) set(n *node) {
 	if w, ok := waitsFor(n.task); ok {
 		s.waiting.Set(w)
 	}
+	s.leases.set(n)
 }
 
 // load is set for a new node that comes after all others, and whose id is indexed
@@ -101,12 +106,14 @@ func (s *state) load(n *node) {
 	if w, ok := waitsFor(n.task); ok {
 		s.waiting.Set(w)
 	}
+	s.leases.set(n)
 }
 
 // remove takes a node out for ever.
 func (s *state) remove(n *node) {
 	s.unindex(n.task)
 	s.ids.remove(n.task.ID)
+	s.leases.drop(n.task.Number)
 	s.table.Delete(n.task.Number)
 }
 
@@ -139,6 +146,9 @@ func (s *state) merge(l *layer, head store.Head) {
 		} else if old := s.node(id); old != nil {
 			s.remove(old)
 		}
+	}
+	for _, number := range l.signs {
+		s.leases.renew(s.numbered(number))
 	}
 	for _, r := range l.requests {
 		s.requests.add(r)

@@ -63,9 +63,11 @@ type change struct {
 	// byMember: the actor changed it, so its version is raised.
 	byMember bool
 	gone     bool
-	// claim: the hold's token or the origin of the assignment changed.
-	claim  bool
-	events []*task.Event
+	// claim: the hold or the origin of the assignment changed; renewed tells one
+	// renewal from another where that has to be stored.
+	claim   bool
+	renewed int64
+	events  []*task.Event
 }
 
 func newTx(p *Pool, under *layer, actor string, revision int64, now time.Time) *tx {
@@ -111,11 +113,20 @@ func (tx *tx) remove(id string) {
 	tx.drop(tx.node(id))
 }
 
-// setToken begins a hold, or ends it with "".
-func (tx *tx) setToken(id, token string, byClaim bool) {
-	n, t := tx.own(id), tx.edit(id)
-	if n.token != token || t.AssignedByClaim != byClaim {
-		n.token, t.AssignedByClaim = token, byClaim
+// setHold begins a hold, changes it, or ends it where it has no token.
+func (tx *tx) setHold(id string, h hold) {
+	n := tx.own(id)
+	tx.edit(id)
+	if n.hold != h {
+		n.hold = h
+		tx.changes[id].claim = true
+	}
+}
+
+// setByClaim says whether a claim made the assignment.
+func (tx *tx) setByClaim(id string, byClaim bool) {
+	if t := tx.edit(id); t.AssignedByClaim != byClaim {
+		t.AssignedByClaim = byClaim
 		tx.changes[id].claim = true
 	}
 }
@@ -248,7 +259,7 @@ func factsOf(codec Codec, n *node, c *change) ([]store.Fact, error) {
 	if !c.claim {
 		return facts, nil
 	}
-	claim := claimRecord{Token: n.token, AssignedByClaim: n.task.AssignedByClaim}
+	claim := claimRecord{Token: n.hold.token, AssignedByClaim: n.task.AssignedByClaim, RunID: n.hold.runID, Expired: n.hold.expired, Renewed: c.renewed}
 	if claim == (claimRecord{}) {
 		return append(facts, store.Fact{Key: claimKey(c.number), Gone: true}), nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -51,7 +52,9 @@ func (p *Pool) Update(ctx context.Context, r Request, u Update) (Result, error) 
 		if c.holds, err = tx.holds(n, u.HoldToken); err != nil {
 			return nil, "", err
 		}
-		c.held = c.holds
+		if c.held = c.holds; c.holds {
+			tx.sign(n.task)
+		}
 		steps := []func() error{c.editFields, c.drop, c.reparent, c.depend, c.assign, c.move, c.record}
 		if s := patch.Status; s != nil && (*s == task.Ready || *s == task.Blocked) {
 			steps = []func() error{c.editFields, c.drop, c.reparent, c.assign, c.move, c.depend, c.record}
@@ -87,8 +90,11 @@ type updating struct {
 	was *task.Task
 	// added and removed are dependencies.
 	added, removed []string
-	// began is the token of a hold that this update began.
+	// began is the token of a hold that this update began, lease how long it lasts,
+	// 0 for ever, and runID the dispatch it is for.
 	began string
+	lease time.Duration
+	runID string
 }
 
 func (c *updating) task() *task.Task { return c.node(c.id).task }
@@ -169,7 +175,7 @@ func (c *updating) assign() error {
 	from := t.Assignee
 	t = c.editAs(c.id)
 	t.Assignee = to
-	c.setToken(c.id, c.node(c.id).token, false)
+	c.setByClaim(c.id, false)
 	if t.Status == task.InProgress {
 		reason := "assigned to another"
 		switch {
@@ -188,20 +194,20 @@ func (c *updating) assign() error {
 func (c *updating) dropHold() {
 	t := c.editAs(c.id)
 	t.Holder, t.HeldAt, t.Lease = "", zeroTime, 0
-	c.setToken(c.id, "", t.AssignedByClaim)
+	c.setHold(c.id, hold{})
 	c.holds = false
 }
 
 // beginHold makes the actor the holder, and the assignee where there was none.
 func (c *updating) beginHold() {
 	t := c.editAs(c.id)
-	byClaim := t.AssignedByClaim
 	if t.Assignee == "" {
-		t.Assignee, byClaim = c.actor, true
+		t.Assignee = c.actor
+		c.setByClaim(c.id, true)
 	}
-	t.Holder, t.HeldAt, t.Lease = c.actor, c.now, 0
+	t.Holder, t.HeldAt, t.Lease = c.actor, c.now, c.lease
 	c.began = uuid.NewString()
-	c.setToken(c.id, c.began, byClaim)
+	c.setHold(c.id, hold{token: c.began, runID: c.runID, expired: c.node(c.id).hold.expired})
 	c.holds = true
 }
 
@@ -218,7 +224,7 @@ func (c *updating) release(reason string) {
 func (c *updating) takeBack() {
 	if c.task().AssignedByClaim {
 		c.editAs(c.id).Assignee = ""
-		c.setToken(c.id, c.node(c.id).token, false)
+		c.setByClaim(c.id, false)
 	}
 }
 
@@ -230,7 +236,7 @@ func (c *updating) allow(by task.Who, action string) error {
 		return nil
 	}
 	if t.Holder != "" && by&task.ByHolder != 0 {
-		return heldBy(c.node(c.id))
+		return c.heldBy(c.node(c.id))
 	}
 	return denied(action, by, t, c.rules)
 }

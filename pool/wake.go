@@ -42,7 +42,7 @@ func (p *Pool) wake(ctx context.Context) {
 	p.arm()
 }
 
-// arm sets the alarm to the next not_before.
+// arm sets the alarm to the next not_before, or the next end of a lease.
 func (p *Pool) arm() {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
@@ -52,6 +52,9 @@ func (p *Pool) arm() {
 // armLocked is arm for one who holds mu, if only for reading: so that an alarm is
 // never set to what an older state says.
 func (p *Pool) armLocked() {
-	next, waits := p.state.waiting.Min()
-	p.alarm.set(next.until, waits)
+	until, rings := p.state.leases.next()
+	if next, waits := p.state.waiting.Min(); waits && (!rings || next.until.Before(until)) {
+		until, rings = next.until, true
+	}
+	p.alarm.set(until, rings)
 }

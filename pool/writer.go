@@ -46,6 +46,8 @@ type overlay interface {
 	// publish swaps the changes into the published state, whose head is then
 	// head, and wakes those who wait for it.
 	publish(head store.Head)
+	// settle ends a batch that has nothing to append.
+	settle()
 }
 
 // writer appends to one store, for all its ledgers, in one goroutine.
@@ -211,6 +213,7 @@ func (w *writer) process(batch []*job) {
 			if try < maxConflicts && w.behind(ctx, run) {
 				continue
 			}
+			run.settle()
 			return
 		}
 		if w.store.Shared() {

@@ -23,6 +23,7 @@ func (t *tally) log() string           { return "tally" }
 func (t *tally) published() store.Head { return t.head }
 func (t *tally) begin() overlay        { return t }
 func (t *tally) publish(h store.Head)  { t.head = h }
+func (t *tally) settle()               {}
 
 func (t *tally) catchUp(ctx context.Context) error {
 	for c, err := range t.store.Commits(ctx, "tally", t.head.Revision+1) {

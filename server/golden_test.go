@@ -129,7 +129,7 @@ func TestRefusals_golden(t *testing.T) {
 		{"watch after a cursor of another filter", watching(&taskpoolv1.WatchTasksRequest{Start: after(feed.Cursor{Epoch: "e", Revision: 1, Filter: 1}.String())})},
 		{"watch after an expired cursor", watching(&taskpoolv1.WatchTasksRequest{Start: after(feed.Cursor{Epoch: "e", Revision: 1}.String())})},
 		{"method to come", func() error {
-			_, err := f.tasks.ClaimTask(f.ctx(), &taskpoolv1.ClaimTaskRequest{})
+			_, err := f.tasks.SubmitTask(f.ctx(), &taskpoolv1.SubmitTaskRequest{})
 			return err
 		}()},
 		{"restore by a member", restore(f, same)},

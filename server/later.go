@@ -29,34 +29,11 @@ func notYet[Resp any](method, feature, instead string) (Resp, error) {
 	return none, &methodLaterError{method, feature, instead}
 }
 
-const (
-	insteadOfClaim   = "use UpdateTask with the status IN_PROGRESS to take a task, READY to put it back and DONE to close it"
-	insteadOfComment = "use UpdateTask with a history_entry"
-)
-
-// ClaimTask implements [taskpoolv1.TaskServiceServer].
-func (*taskService) ClaimTask(context.Context, *taskpoolv1.ClaimTaskRequest) (*taskpoolv1.ClaimTaskResponse, error) {
-	return notYet[*taskpoolv1.ClaimTaskResponse]("ClaimTask", "leases", insteadOfClaim)
-}
-
-// RenewHold implements [taskpoolv1.TaskServiceServer].
-func (*taskService) RenewHold(context.Context, *taskpoolv1.RenewHoldRequest) (*taskpoolv1.RenewHoldResponse, error) {
-	return notYet[*taskpoolv1.RenewHoldResponse]("RenewHold", "leases", "holds do not expire until then")
-}
-
-// ReleaseTask implements [taskpoolv1.TaskServiceServer].
-func (*taskService) ReleaseTask(context.Context, *taskpoolv1.ReleaseTaskRequest) (*taskpoolv1.ReleaseTaskResponse, error) {
-	return notYet[*taskpoolv1.ReleaseTaskResponse]("ReleaseTask", "leases", insteadOfClaim)
-}
-
-// CommentTask implements [taskpoolv1.TaskServiceServer].
-func (*taskService) CommentTask(context.Context, *taskpoolv1.CommentTaskRequest) (*taskpoolv1.CommentTaskResponse, error) {
-	return notYet[*taskpoolv1.CommentTaskResponse]("CommentTask", "comments", insteadOfComment)
-}
+const insteadOfSubmit = "use UpdateTask with the status DONE to close a task, and ReleaseTask to put it back"
 
 // SubmitTask implements [taskpoolv1.TaskServiceServer].
 func (*taskService) SubmitTask(context.Context, *taskpoolv1.SubmitTaskRequest) (*taskpoolv1.SubmitTaskResponse, error) {
-	return notYet[*taskpoolv1.SubmitTaskResponse]("SubmitTask", "review", insteadOfClaim)
+	return notYet[*taskpoolv1.SubmitTaskResponse]("SubmitTask", "review", insteadOfSubmit)
 }
 
 // ReportGate implements [taskpoolv1.TaskServiceServer].

@@ -72,7 +72,7 @@ func readOne(p *pool.Pool, req *taskpoolv1.ReadTaskRequest) (*taskpoolv1.ReadTas
 	resp := &taskpoolv1.ReadTaskResponse{Cursor: d.Cursor.String()}
 	switch req.GetView() {
 	case taskpoolv1.TaskView_TASK_VIEW_UNSPECIFIED, fullView:
-		taskpb.SetDetail(resp, d.Task, d.Thread, d.Dependents)
+		taskpb.SetDetail(resp, d.Task, d.Thread, d.Dependents, d.ExpiresAt)
 	default:
 		resp.Task = taskpb.Task(d.Task, req.GetView(), preview)
 	}

@@ -51,7 +51,7 @@ func (u *changeFlags) register(a *app, cmd *cobra.Command) {
 	f.Var(&u.notBefore, "not-before", "not to be started before: 2026-01-02T15:04:05Z, or +90m, +2d from now; none clears it")
 	f.StringVar(&u.request.HistoryEntry, "note", "", "a line for its history, which is only ever added to")
 	f.Int64Var(&u.request.ExpectedVersion, "expected-version", 0, "only if nobody changed the task since it had this `version`")
-	f.StringVar(&u.request.HoldToken, "hold-token", "", "`token` of your hold")
+	holdTokenFlag(cmd, &u.request.HoldToken)
 	requestIDFlag(cmd, &u.request.RequestId)
 	offer(cmd, "priority", fixed(append(words.All[taskpoolv1.TaskPriority](), "none")...))
 	offer(cmd, "type", fixed(append(words.All[taskpoolv1.TaskType](), "none")...))
@@ -80,7 +80,7 @@ func (u *changeFlags) complete(a *app, cmd *cobra.Command, id string) (*taskpool
 		return nil, usagef("what is to change? See %s --help", cmd.CommandPath())
 	}
 	r := &u.request
-	r.Id = id
+	r.Id, r.HoldToken = id, a.holdToken(r.HoldToken)
 	for name, field := range map[string]struct {
 		value *string
 		set   **string

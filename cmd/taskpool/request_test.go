@@ -20,6 +20,10 @@ func ok() map[string]func(proto.Message) (proto.Message, error) {
 		"ReadTask":    always(&taskpoolv1.ReadTaskResponse{Task: task}),
 		"UpdateTask":  always(&taskpoolv1.UpdateTaskResponse{Task: task}),
 		"DeleteTask":  always(&taskpoolv1.DeleteTaskResponse{}),
+		"ClaimTask":   always(&taskpoolv1.ClaimTaskResponse{}),
+		"RenewHold":   always(&taskpoolv1.RenewHoldResponse{}),
+		"ReleaseTask": always(&taskpoolv1.ReleaseTaskResponse{}),
+		"CommentTask": always(&taskpoolv1.CommentTaskResponse{}),
 		"ExplainTask": always(&taskpoolv1.ExplainTaskResponse{}),
 		"ListMembers": always(&taskpoolv1.ListMembersResponse{}),
 		"CreatePool":  always(&taskpoolv1.CreatePoolResponse{Pool: &taskpoolv1.Pool{Name: "web"}}),
@@ -125,6 +129,26 @@ func TestRequests(t *testing.T) {
 			},
 			want: &taskpoolv1.UpdateTaskRequest{},
 			text: `pool: "default" id: "T-1" request_id: "r" status: TASK_STATUS_BLOCKED reason: "why" force: true history_entry: "a line" expected_version: 7 hold_token: "h"`,
+		},
+		{
+			args: []string{"claim", "T-1", "--lease", "1m30s", "--run-id", "run", "--request-id", "r"},
+			want: &taskpoolv1.ClaimTaskRequest{}, text: `pool: "default" id: "T-1" lease { seconds: 90 } run_id: "run" request_id: "r"`,
+		},
+		{
+			args: []string{"claim", "T-1", "--request-id", "r"},
+			want: &taskpoolv1.ClaimTaskRequest{}, text: `pool: "default" id: "T-1" request_id: "r"`,
+		},
+		{
+			args: []string{"renew", "T-1", "--hold-token", "h", "--lease", "1h", "--request-id", "r"},
+			want: &taskpoolv1.RenewHoldRequest{}, text: `pool: "default" id: "T-1" hold_token: "h" lease { seconds: 3600 } request_id: "r"`,
+		},
+		{
+			args: []string{"release", "T-1", "--hold-token", "h", "--reason", "why", "--request-id", "r"},
+			want: &taskpoolv1.ReleaseTaskRequest{}, text: `pool: "default" id: "T-1" hold_token: "h" reason: "why" request_id: "r"`,
+		},
+		{
+			args: []string{"comment", "T-1", "how is it?", "--request-id", "r"},
+			want: &taskpoolv1.CommentTaskRequest{}, text: `pool: "default" id: "T-1" body: "how is it?" request_id: "r"`,
 		},
 		{
 			args: []string{"task", "delete", "T-1", "--expected-version", "7", "--request-id", "r"},

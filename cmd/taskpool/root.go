@@ -16,6 +16,7 @@ them at a time.
   taskpool task create --title "Write the reader" add a task
   taskpool task list                              see what there is
   taskpool task read T-1                          see one of them
+  taskpool claim T-1 --lease 10m                  take it
   taskpool watch                                  see what happens, as it happens
 
 Flags win over environment variables, and these over taskpool.yaml (in the
@@ -53,6 +54,7 @@ func (a *app) root() *cobra.Command {
 			a.taskCreate(), a.taskRead(), a.taskList(), a.taskUpdate(), a.taskDelete(), a.taskExplain()),
 		group("pool", "Create, show, export, import and clear pools",
 			a.poolList(), a.poolShow(), a.poolCreate(), a.poolExport(), a.poolImport(), a.poolClear()),
+		a.claimCommand(), a.renewCommand(), a.releaseCommand(), a.commentCommand(),
 		a.watchCommand(), a.membersCommand(), a.versionCommand(),
 	)
 	return root

@@ -56,6 +56,17 @@ type ClaimedDetail struct {
 	RunID  string
 }
 
+// HoldExpiredDetail tells of a hold whose lease ran out.
+type HoldExpiredDetail struct {
+	// Holder had it since HeldAt, for RunID, with a lease of Lease.
+	Holder string
+	HeldAt time.Time
+	Lease  time.Duration
+	RunID  string
+	// InARow counts the holds that ran out one after the other, with this one.
+	InARow int
+}
+
 // ReleasedDetail tells of a hold that ended without a result.
 type ReleasedDetail struct{ Holder, Reason string }
 

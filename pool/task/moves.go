@@ -6,7 +6,6 @@ import "slices"
 const (
 	featureReview    = "review"
 	featureContracts = "contracts"
-	featureLeases    = "leases"
 	featureGraphs    = "graphs"
 )
 
@@ -47,7 +46,7 @@ var moves = []Move{
 	// in_progress → open: put back.
 	{From: SetOf(InProgress), To: Ready, Via: ViaRelease | ViaSet, By: ByHolder | ByOperator, DropsHold: true},
 	{From: SetOf(InProgress), To: Ready, Via: ViaSubmitError, By: ByHolder | ByOperator, When: NoContract, DropsHold: true},
-	{From: SetOf(InProgress), To: Ready, Via: ViaExpiry, By: ByPool, DropsHold: true, Feature: featureLeases},
+	{From: SetOf(InProgress), To: Ready, Via: ViaExpiry, By: ByPool, DropsHold: true},
 	{From: SetOf(InProgress), To: Ready, Via: ViaAssign, By: whoMayAssign, DropsHold: true},
 
 	// in_progress → done: a close, not a PASS.
@@ -103,7 +102,7 @@ var moves = []Move{
 
 	// review → review: the reviewer's hold alone ends.
 	{From: SetOf(Review), To: Review, Via: ViaRelease, By: ByHolder | ByOperator, DropsHold: true, Feature: featureReview},
-	{From: SetOf(Review), To: Review, Via: ViaExpiry, By: ByPool, DropsHold: true, Feature: featureLeases},
+	{From: SetOf(Review), To: Review, Via: ViaExpiry, By: ByPool, DropsHold: true, Feature: featureReview},
 
 	// in_progress, review → failed. A reviewer's expired hold never counts.
 	{
@@ -114,7 +113,7 @@ var moves = []Move{
 		From: SetOf(Review), To: Failed, Via: ViaFail, By: ByPool,
 		When: HasContract | AttemptsUsedUp, DropsHold: true, UsesAttempt: true, Feature: featureContracts,
 	},
-	{From: SetOf(InProgress), To: Failed, Via: ViaExpiry, By: ByPool, When: ExpiredTooOften, DropsHold: true, Feature: featureLeases},
+	{From: SetOf(InProgress), To: Failed, Via: ViaExpiry, By: ByPool, When: ExpiredTooOften, DropsHold: true},
 
 	// in_progress, review → open: the graph was cancelled.
 	{From: worked, To: Ready, Via: ViaGraphCancel, By: ByPool, DropsHold: true, Feature: featureGraphs},

@@ -25,7 +25,7 @@ ready       cancelled   set                      FO   -         children
 in_progress ready       release,set              HO   -
 in_progress ready       submit-error             HO   -         plain
 in_progress ready       submit-error             HO   contracts contract,attempts-left
-in_progress ready       expiry                   P    leases
+in_progress ready       expiry                   P    -
 in_progress ready       assign                   HSFOU -
 in_progress ready       gate-failed              P    contracts contract,attempts-left
 in_progress ready       graph-cancel             P    graphs
@@ -34,7 +34,7 @@ in_progress done        gate-passed              P    contracts contract,waived,
 in_progress review      set,submit               HO   review    plain,reviewer
 in_progress review      gate-passed              P    contracts contract
 in_progress failed      gate-failed,submit-error P    contracts contract,attempts-used
-in_progress failed      expiry                   P    leases    expired-often
+in_progress failed      expiry                   P    -         expired-often
 in_progress blocked     set                      HSFO -         reason
 in_progress cancelled   set                      FO   -         children
 review      done        pass,set                 RO   review    plain,not-executor,deps,children
@@ -44,7 +44,7 @@ review      ready       fail,set                 RO   review    plain,reason
 review      ready       fail                     RO   contracts contract,reason,attempts-left
 review      ready       graph-cancel             P    graphs
 review      review      release                  HO   review
-review      review      expiry                   P    leases
+review      review      expiry                   P    review
 review      failed      fail                     P    contracts contract,attempts-used
 review      cancelled   set                      FO   -         children
 blocked     ready       set                      HSFO -

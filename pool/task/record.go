@@ -99,6 +99,10 @@ func checkStanding(v *Violations, t *Task, l *Limits) {
 	said(t.Holder != "", held, "holder", "a task that is in progress has one", "a task that is "+t.Status.String()+" has none")
 	said(!t.HeldAt.IsZero(), held, "held_at", "a task that is in progress was claimed at some time", "nobody holds a task that is "+t.Status.String())
 	said(!t.ClosedAt.IsZero(), closed, "closed_at", "a task that is "+t.Status.String()+" was closed at some time", "a task that is "+t.Status.String()+" is not closed")
+	if t.Lease != 0 {
+		said(true, held, "lease", "", "nobody holds a task that is "+t.Status.String())
+		checkLease(v, "lease", t.Lease)
+	}
 	said(t.BlockedReason != "", blocked, "blocked_reason", "a task that is blocked says why", "a task that is "+t.Status.String()+" is not blocked")
 	said(t.Assignee != "" || !t.AssignedByClaim, true, "assignee", "assigned_by_claim says that a claim made an assignment", "")
 	if t.Holder != "" {

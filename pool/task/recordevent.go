@@ -62,6 +62,13 @@ func checkDetail(e *Event) Violations {
 	case ClaimedDetail:
 		checkMember(&v, "holder", d.Holder)
 		wellFormed(&v, "run_id", d.RunID)
+	case HoldExpiredDetail:
+		checkMember(&v, "holder", d.Holder)
+		wellFormed(&v, "run_id", d.RunID)
+		checkLease(&v, "lease", d.Lease)
+		if d.InARow < 1 || d.InARow > LimitCeiling {
+			v.Add("expired_in_a_row", "is %d: it counts holds, from 1", d.InARow)
+		}
 	case ReleasedDetail:
 		checkMember(&v, "holder", d.Holder)
 		wellFormed(&v, "reason", d.Reason)

@@ -42,6 +42,7 @@ const (
 	taskChildrenDone     protowire.Number = 33
 	taskHeldAt           protowire.Number = 34
 	taskLease            protowire.Number = 35
+	taskHoldExpiresAt    protowire.Number = 36
 	taskBlockedReason    protowire.Number = 37
 	taskClosedAt         protowire.Number = 38
 	taskNotBefore        protowire.Number = 39

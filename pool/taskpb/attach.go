@@ -1,6 +1,8 @@
 package taskpb
 
 import (
+	"time"
+
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
@@ -12,8 +14,16 @@ import (
 // always, and m.GetTask() here stays nil.
 func SetTask(m proto.Message, t *task.Task) { setTask(m, func(a *appending) { a.task(t) }) }
 
-// SetDetail is SetTask for a task as [Detail] tells it.
-func SetDetail(m proto.Message, t *task.Task, thread []*task.Event, dependents []string) {
+// SetHeld is SetTask with when the task's hold runs out; zero: it doesn't.
+func SetHeld(m proto.Message, t *task.Task, until time.Time) {
+	setTask(m, func(a *appending) {
+		a.task(t)
+		a.instant(taskHoldExpiresAt, until)
+	})
+}
+
+// SetDetail is SetHeld for a task as [Detail] tells it.
+func SetDetail(m proto.Message, t *task.Task, thread []*task.Event, dependents []string, until time.Time) {
 	setTask(m, func(a *appending) {
 		a.task(t)
 		for _, e := range thread {
@@ -21,6 +31,7 @@ func SetDetail(m proto.Message, t *task.Task, thread []*task.Event, dependents [
 				a.progress(e)
 			}
 		}
+		a.instant(taskHoldExpiresAt, until)
 		a.texts(taskDependentIDs, dependents)
 	})
 }

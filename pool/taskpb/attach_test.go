@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
 	"pgregory.net/rapid"
 
 	taskpoolv1 "github.com/taskpool-dev/taskpool/gen/taskpool/v1"
@@ -25,8 +26,19 @@ func TestSetTask(t *testing.T) {
 		arrive(t, got, want, &taskpoolv1.CreateTaskResponse{})
 
 		read := &taskpoolv1.ReadTaskResponse{Cursor: "c"}
-		taskpb.SetDetail(read, one, thread, dependents)
-		arrive(t, read, &taskpoolv1.ReadTaskResponse{Cursor: "c", Task: taskpb.Detail(one, thread, dependents)}, &taskpoolv1.ReadTaskResponse{})
+		until := instants().Draw(t, "until")
+		taskpb.SetDetail(read, one, thread, dependents, until)
+		detail := taskpb.Detail(one, thread, dependents)
+		if !until.IsZero() {
+			detail.HoldExpiresAt = timestamppb.New(until)
+		}
+		arrive(t, read, &taskpoolv1.ReadTaskResponse{Cursor: "c", Task: detail}, &taskpoolv1.ReadTaskResponse{})
+
+		claimed := &taskpoolv1.ClaimTaskResponse{Cursor: "c"}
+		taskpb.SetHeld(claimed, one, until)
+		held := taskpb.Task(one, taskpoolv1.TaskView_TASK_VIEW_FULL, 0)
+		held.HoldExpiresAt = detail.GetHoldExpiresAt()
+		arrive(t, claimed, &taskpoolv1.ClaimTaskResponse{Cursor: "c", Task: held}, &taskpoolv1.ClaimTaskResponse{})
 	})
 }
 

@@ -25,7 +25,6 @@ func (e *LaterError) Error() string {
 const (
 	featureReview    = "review"
 	featureContracts = "contracts"
-	featureLeases    = "leases"
 	featureGraphs    = "graphs"
 	featureRedaction = "redaction"
 	featureRunners   = "runners"

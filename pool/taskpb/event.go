@@ -35,6 +35,8 @@ func detailKind(detail any) task.EventKind {
 		return task.EventCreated
 	case task.ClaimedDetail:
 		return task.EventClaimed
+	case task.HoldExpiredDetail:
+		return task.EventHoldExpired
 	case task.ReleasedDetail:
 		return task.EventReleased
 	case task.StatusDetail:
@@ -73,6 +75,10 @@ func setDetail(m *taskpoolv1.TaskEvent, e *task.Event) error {
 		m.Detail = &taskpoolv1.TaskEvent_Created{Created: &taskpoolv1.CreatedDetail{Title: d.Title, ParentId: d.ParentID, DiscoveredFromId: d.DiscoveredFrom}}
 	case task.ClaimedDetail:
 		m.Detail = &taskpoolv1.TaskEvent_Claimed{Claimed: &taskpoolv1.ClaimedDetail{Holder: d.Holder, Lease: span(d.Lease), RunId: d.RunID}}
+	case task.HoldExpiredDetail:
+		m.Detail = &taskpoolv1.TaskEvent_HoldExpired{HoldExpired: &taskpoolv1.HoldExpiredDetail{
+			Holder: d.Holder, HeldAt: instant(d.HeldAt), Lease: span(d.Lease), RunId: d.RunID, ExpiredInARow: int32(d.InARow),
+		}}
 	case task.ReleasedDetail:
 		m.Detail = &taskpoolv1.TaskEvent_Released{Released: &taskpoolv1.ReleasedDetail{Holder: d.Holder, Reason: d.Reason}}
 	case task.StatusDetail:
@@ -135,6 +141,8 @@ func detailOf(m *taskpoolv1.TaskEvent) (any, error) {
 		return known(c.ProtoReflect().GetUnknown(), task.CreatedDetail{Title: c.GetTitle(), ParentID: shared(c.GetParentId()), DiscoveredFrom: shared(c.GetDiscoveredFromId())})
 	case *taskpoolv1.TaskEvent_Claimed:
 		return claimedOf(d.Claimed)
+	case *taskpoolv1.TaskEvent_HoldExpired:
+		return holdExpiredOf(d.HoldExpired)
 	case *taskpoolv1.TaskEvent_Released:
 		r := d.Released
 		return known(r.ProtoReflect().GetUnknown(), task.ReleasedDetail{Holder: shared(r.GetHolder()), Reason: r.GetReason()})
@@ -189,6 +197,26 @@ func claimedOf(c *taskpoolv1.ClaimedDetail) (any, error) {
 		return nil, err
 	}
 	return known(c.ProtoReflect().GetUnknown(), task.ClaimedDetail{Holder: shared(c.GetHolder()), Lease: lease, RunID: c.GetRunId()})
+}
+
+func holdExpiredOf(x *taskpoolv1.HoldExpiredDetail) (any, error) {
+	if x.GetAttempt() != 0 {
+		return nil, errNewer
+	}
+	lease, err := durationOf(x.GetLease())
+	if err != nil {
+		return nil, err
+	}
+	at, err := timeOf(x.GetHeldAt())
+	if err != nil {
+		return nil, err
+	}
+	if x.GetExpiredInARow() < 0 {
+		return nil, fmt.Errorf("it counts %d holds", x.GetExpiredInARow())
+	}
+	return known(x.ProtoReflect().GetUnknown(), task.HoldExpiredDetail{
+		Holder: shared(x.GetHolder()), HeldAt: at, Lease: lease, RunID: x.GetRunId(), InARow: int(x.GetExpiredInARow()),
+	})
 }
 
 func statusDetailOf(s *taskpoolv1.StatusDetail) (any, error) {

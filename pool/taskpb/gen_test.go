@@ -109,6 +109,11 @@ func details(t *rapid.T, kind task.EventKind) any {
 		return task.CreatedDetail{Title: text.Draw(t, "title"), ParentID: ids().Draw(t, "parent"), DiscoveredFrom: text.Draw(t, "from")}
 	case task.EventClaimed:
 		return task.ClaimedDetail{Holder: members().Draw(t, "holder"), Lease: leases().Draw(t, "lease"), RunID: text.Draw(t, "run")}
+	case task.EventHoldExpired:
+		return task.HoldExpiredDetail{
+			Holder: members().Draw(t, "holder"), HeldAt: instants().Draw(t, "held_at"), Lease: leases().Draw(t, "lease"), RunID: text.Draw(t, "run"),
+			InARow: counts().Draw(t, "in a row"),
+		}
 	case task.EventReleased:
 		return task.ReleasedDetail{Holder: members().Draw(t, "holder"), Reason: text.Draw(t, "reason")}
 	case task.EventStatus:

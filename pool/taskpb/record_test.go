@@ -33,7 +33,7 @@ func TestRecord_taskRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := tasks().Draw(t, "task")
 		// What this version refuses in a record, and what a record does not have.
-		want.Reviewer, want.Result, want.Submission, want.Lease = "", "", 0, 0
+		want.Reviewer, want.Result, want.Submission = "", "", 0
 		want.Status = rapid.SampledFrom([]task.Status{task.Pending, task.Ready, task.InProgress, task.Blocked, task.Done, task.Cancelled}).Draw(t, "status")
 		want.AssignedByClaim = rapid.Bool().Draw(t, "by claim")
 		entry := &task.Event{Kind: task.EventProgress, At: time.Unix(1, 2).UTC(), Actor: "agent:a", Body: rapid.String().Draw(t, "entry")}
@@ -62,7 +62,7 @@ func over(t interface{ Fatal(...any) }, m *taskpoolv1.PoolRecord) *taskpoolv1.Po
 }
 
 func TestRecord_eventRoundTrip(t *testing.T) {
-	later := map[task.EventKind]bool{task.EventHoldExpired: true, task.EventSubmitted: true, task.EventGate: true, task.EventVerdict: true, task.EventRetried: true}
+	later := map[task.EventKind]bool{task.EventSubmitted: true, task.EventGate: true, task.EventVerdict: true, task.EventRetried: true}
 	rapid.Check(t, func(t *rapid.T) {
 		want := events().Draw(t, "event")
 		got, wrong, err := taskpb.ReadRecord(over(t, taskpb.Record(task.Record{Event: want})))

@@ -34,8 +34,6 @@ func readEvent(v *task.Violations, m *taskpoolv1.TaskEvent) *task.Event {
 func laterInEvent(m *taskpoolv1.TaskEvent) error {
 	later := func(field, feature string) error { return &LaterError{Feature: feature, Field: "event." + field} }
 	switch m.GetKind() {
-	case taskpoolv1.TaskEventKind_TASK_EVENT_KIND_HOLD_EXPIRED:
-		return later("kind", featureLeases)
 	case taskpoolv1.TaskEventKind_TASK_EVENT_KIND_SUBMITTED, taskpoolv1.TaskEventKind_TASK_EVENT_KIND_VERDICT:
 		return later("kind", featureReview)
 	case taskpoolv1.TaskEventKind_TASK_EVENT_KIND_GATE, taskpoolv1.TaskEventKind_TASK_EVENT_KIND_RETRIED:
@@ -46,6 +44,8 @@ func laterInEvent(m *taskpoolv1.TaskEvent) error {
 		return later("via", featureRunners)
 	case m.GetRedacted():
 		return later("redacted", featureRedaction)
+	case m.GetHoldExpired().GetAttempt() != 0:
+		return later("hold_expired.attempt", featureContracts)
 	case claimed.GetAttempt() != 0:
 		return later("claimed.attempt", featureContracts)
 	case claimed.GetForReview():

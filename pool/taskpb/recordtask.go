@@ -42,6 +42,9 @@ func readTask(v *task.Violations, m *taskpoolv1.Task) (*task.Task, []*task.Event
 	} {
 		*at.to = readStored(&found, at.field, at.m)
 	}
+	if t.Lease, err = durationOf(m.GetLease()); err != nil {
+		found.Add("lease", "can't be kept: %v", err)
+	}
 	const notHere = "is not part of a record: leave it out"
 	if len(m.GetDependentIds()) > 0 {
 		found.Add("dependent_ids", notHere)
@@ -77,13 +80,11 @@ func laterInTask(m *taskpoolv1.Task) error {
 		{len(m.GetAttempts()) > 0, "attempts", featureContracts},
 		{m.GetAttemptCount() != 0, "attempt_count", featureContracts},
 		{m.GetCost() != nil, "cost", featureContracts},
-		{m.GetStatus() == taskpoolv1.TaskStatus_TASK_STATUS_FAILED, "status", featureContracts},
 		{m.GetStatus() == taskpoolv1.TaskStatus_TASK_STATUS_REVIEW, "status", featureReview},
 		{m.GetReviewer() != "", "reviewer", featureReview},
 		{m.GetResult() != "", "result", featureReview},
 		{m.GetSubmission() != 0, "submission", featureReview},
 		{m.GetLastVerdict() != 0, "last_verdict", featureReview},
-		{m.GetLease() != nil, "lease", featureLeases},
 	} {
 		if f.there {
 			return &LaterError{Feature: f.feature, Field: "task." + f.field}
@@ -97,7 +98,7 @@ func laterInTask(m *taskpoolv1.Task) error {
 func readStanding(v *task.Violations, field string, m taskpoolv1.TaskStatus) task.Status {
 	s, ok := statusOf(m)
 	if !ok && m != taskpoolv1.TaskStatus_TASK_STATUS_UNSPECIFIED {
-		v.Add(field, "has the unknown value %d: use pending, ready, in_progress, blocked, done or cancelled", m)
+		v.Add(field, "has the unknown value %d: use pending, ready, in_progress, blocked, done, cancelled or failed", m)
 	}
 	return s
 }

@@ -32,7 +32,8 @@ func Tasks(all []*task.Task, view taskpoolv1.TaskView, preview int) []*taskpoolv
 }
 
 // Detail is a task that is read alone in FULL view: with its history, which are
-// the PROGRESS events of its thread, and with the ids of its dependents.
+// the PROGRESS events of its thread, and with the ids of its dependents. See
+// [SetDetail] for when its hold runs out.
 func Detail(t *task.Task, thread []*task.Event, dependents []string) *taskpoolv1.Task {
 	m := full(t)
 	m.DependentIds = dependents

@@ -1,0 +1,87 @@
+package server_test
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	taskpoolv1 "github.com/taskpool-dev/taskpool/gen/taskpool/v1"
+	"github.com/taskpool-dev/taskpool/pool"
+)
+
+// Hundreds who claim one task at once, over connections of their own: one wins, the
+// others are told who holds it, and nothing else happens.
+func TestClaimTask_oneWinner(t *testing.T) {
+	f := start(t)
+	const clients = 200
+	each := make([]*fixture, clients)
+	for i := range each {
+		each[i] = f
+		if i%10 == 0 {
+			each[i] = f.anotherConn()
+		}
+		each[i] = each[max(0, i-i%10)].as(fmt.Sprintf("agent:w%d", i))
+	}
+	for round := range 5 {
+		id := f.create(fmt.Sprint(round)).GetId()
+		var wins atomic.Int64
+		var wg sync.WaitGroup
+		begin := make(chan struct{})
+		for _, c := range each {
+			wg.Go(func() {
+				<-begin
+				resp, err := c.tasks.ClaimTask(c.ctx(), &taskpoolv1.ClaimTaskRequest{Id: id, Lease: durationpb.New(time.Minute)})
+				if err != nil {
+					r := refused(t, err, codes.FailedPrecondition, pool.ReasonHeld)
+					if m := r.info.GetMetadata(); m["holder"] == "" || m["since"] == "" || m["expires_at"] == "" {
+						t.Errorf("told %v", m)
+					}
+					return
+				}
+				wins.Add(1)
+				if resp.GetHoldToken() == "" || resp.GetTask().GetHoldExpiresAt() == nil || resp.GetTask().GetLease().AsDuration() != time.Minute {
+					t.Errorf("got %v", resp)
+				}
+			})
+		}
+		close(begin)
+		wg.Wait()
+		if wins.Load() != 1 {
+			t.Errorf("%d won", wins.Load())
+		}
+	}
+}
+
+func TestClaimTask_refusesRequests(t *testing.T) {
+	f := start(t)
+	f.create("it")
+	for name, c := range map[string]struct {
+		req   *taskpoolv1.ClaimTaskRequest
+		field string
+	}{
+		"too short":    {&taskpoolv1.ClaimTaskRequest{Id: "T-1", Lease: durationpb.New(time.Millisecond)}, "lease"},
+		"none":         {&taskpoolv1.ClaimTaskRequest{Id: "T-1", Lease: &durationpb.Duration{}}, "lease"},
+		"no duration":  {&taskpoolv1.ClaimTaskRequest{Id: "T-1", Lease: &durationpb.Duration{Seconds: 1, Nanos: -1}}, "lease"},
+		"both":         {&taskpoolv1.ClaimTaskRequest{Id: "T-1", Filter: &taskpoolv1.TaskFilter{}}, "filter"},
+		"waiting":      {&taskpoolv1.ClaimTaskRequest{Id: "T-1", Wait: durationpb.New(time.Second)}, "wait"},
+		"NUL in a run": {&taskpoolv1.ClaimTaskRequest{Id: "T-1", RunId: "a\x00"}, "run_id"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := f.tasks.ClaimTask(f.ctx(), c.req)
+			r := refused(t, err, codes.InvalidArgument, pool.ReasonInvalidField)
+			if got := r.info.GetMetadata()["field"]; got != c.field {
+				t.Errorf("refused for %q", got)
+			}
+		})
+	}
+	if _, err := f.tasks.ClaimTask(f.ctx(), &taskpoolv1.ClaimTaskRequest{}); err == nil {
+		t.Error("nothing is claimed")
+	} else {
+		refused(t, err, codes.Unimplemented, pool.ReasonNotAvailableYet)
+	}
+}
