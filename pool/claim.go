@@ -29,13 +29,9 @@ type Claim struct {
 // holds it; what [Pool.Explain] tells of a task that can't be claimed, as *RuleError
 // or *DeniedError.
 func (p *Pool) Claim(ctx context.Context, r Request, c Claim) (Result, error) {
-	var v task.Violations
-	if c.Lease != 0 {
-		v = task.CheckLease(c.Lease)
-	}
-	run, wrong := task.CheckRunID(c.RunID)
-	if v = append(v, wrong...); len(v) > 0 {
-		return Result{}, &InvalidError{Reason: ReasonInvalidField, Violations: v}
+	run, err := checkHold(c.Lease, c.RunID)
+	if err != nil {
+		return Result{}, err
 	}
 	return p.hold(p.mutate(ctx, "ClaimTask", r, func(tx *tx) ([]string, string, error) {
 		n, err := tx.find("id", c.ID)
@@ -55,6 +51,20 @@ func (p *Pool) Claim(ctx context.Context, r Request, c Claim) (Result, error) {
 		}
 		return []string{u.id}, u.began, nil
 	}))
+}
+
+// checkHold checks what a claim says of the hold it wants, and gives the run's name as
+// it is to be kept.
+func checkHold(lease time.Duration, run string) (string, error) {
+	var v task.Violations
+	if lease != 0 {
+		v = task.CheckLease(lease)
+	}
+	run, wrong := task.CheckRunID(run)
+	if v = append(v, wrong...); len(v) > 0 {
+		return "", &InvalidError{Reason: ReasonInvalidField, Violations: v}
+	}
+	return run, nil
 }
 
 // claimedBefore says whether the hold there is now is what this claim asks for.

@@ -146,6 +146,33 @@ func (p *Pool) unsound(holds bool) string {
 	for i := range s.byStatus {
 		indexed += s.byStatus[i].Len()
 	}
+	ranked, claimable := 0, 0
+	for _, of := range s.ranking {
+		ranked += of.Len()
+	}
+	s.table.Scan(func(_ int64, n *node) bool {
+		height := 0
+		for by := range n.neededBy() {
+			if d := s.node(by); d != nil && !d.task.Closed() {
+				height = min(max(height, d.height+1), maxHeight)
+			}
+		}
+		if height != n.height {
+			say("%s has the height %d, and %d follows", n.task.Key(), n.height, height)
+		}
+		if by, place, ok := rankOf(n); ok {
+			claimable++
+			if of := s.ranking[by]; of == nil {
+				say("%s is not ranked", n.task.Key())
+			} else if _, there := of.Get(place); !there {
+				say("%s is ranked otherwise than %+v", n.task.Key(), place)
+			}
+		}
+		return true
+	})
+	if ranked != claimable {
+		say("%d are ranked, %d can be claimed", ranked, claimable)
+	}
 	ids := len(s.ids.alone)
 	for _, many := range s.ids.crowded {
 		ids += len(many)
@@ -293,4 +320,9 @@ func (w *Watch) Ahead() int {
 		}
 	}
 	return n
+}
+
+// CatchUp reads what others appended.
+func (p *Pool) CatchUp(ctx context.Context) error {
+	return p.writer.do(&job{ctx: ctx, ledger: p, refresh: true})
 }

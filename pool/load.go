@@ -236,5 +236,13 @@ func (l *loading) order() {
 	for _, id := range sorted {
 		next(l.state.node(id))
 	}
+	for _, id := range slices.Backward(sorted) { // who waits comes after what it waits for
+		n := l.state.node(id)
+		for by := range n.neededBy() {
+			if d := l.state.node(by); d != nil && !d.task.Closed() {
+				n.height = min(max(n.height, d.height+1), maxHeight)
+			}
+		}
+	}
 	l.state.firstOrder, l.state.lastOrder = 0, (last+1)*dag.Step
 }

@@ -18,6 +18,9 @@ type node struct {
 	// order is the node's place in an order in which every task comes after
 	// what it needs: its dependencies and its children.
 	order int64
+	// height is the length of the longest chain of tasks that wait for it, up to
+	// maxHeight.
+	height int
 	// hold is what only the pool knows of the hold there is now.
 	hold hold
 }

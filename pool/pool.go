@@ -108,6 +108,9 @@ type poolOverlay struct {
 
 func (o *poolOverlay) publish(head store.Head) {
 	p := o.pool
+	if o.fresh == nil {
+		o.layer.raise(p.state)
+	}
 	p.mu.Lock()
 	epoch := p.state.epoch
 	if o.fresh != nil {

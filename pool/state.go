@@ -26,6 +26,8 @@ type state struct {
 
 	// leases are the holds that expire.
 	leases leases
+	// ranking is the tasks that can be claimed, in their order.
+	ranking ranking
 
 	requests requestLog
 }
@@ -69,6 +71,7 @@ func newState() *state {
 		ids:      newIDIndex(0),
 		waiting:  btree.NewBTreeGOptions(waitingLess, btree.Options{NoLocks: true}),
 		leases:   newLeases(),
+		ranking:  ranking{},
 		requests: newRequestLog(),
 	}
 }
@@ -87,7 +90,7 @@ func (s *state) request(k requestKey) *request { return s.requests.get(k) }
 // set publishes a new version of a node, or a new node.
 func (s *state) set(n *node) {
 	if old := s.numbered(n.task.Number); old != nil {
-		s.unindex(old.task)
+		s.unindex(old)
 	}
 	s.ids.set(n)
 	s.table.Set(n.task.Number, n)
@@ -96,6 +99,7 @@ func (s *state) set(n *node) {
 		s.waiting.Set(w)
 	}
 	s.leases.set(n)
+	s.ranking.set(n)
 }
 
 // load is set for a new node that comes after all others, and whose id is indexed
@@ -107,19 +111,21 @@ func (s *state) load(n *node) {
 		s.waiting.Set(w)
 	}
 	s.leases.set(n)
+	s.ranking.set(n)
 }
 
 // remove takes a node out for ever.
 func (s *state) remove(n *node) {
-	s.unindex(n.task)
+	s.unindex(n)
 	s.ids.remove(n.task.ID)
 	s.leases.drop(n.task.Number)
 	s.table.Delete(n.task.Number)
 }
 
-func (s *state) unindex(old *task.Task) {
-	s.byStatus[old.Status].Delete(old.Number)
-	if w, ok := waitsFor(old); ok {
+func (s *state) unindex(old *node) {
+	s.ranking.drop(old)
+	s.byStatus[old.task.Status].Delete(old.task.Number)
+	if w, ok := waitsFor(old.task); ok {
 		s.waiting.Delete(w)
 	}
 }

@@ -23,14 +23,16 @@ func (s *taskService) ClaimTask(ctx context.Context, req *taskpoolv1.ClaimTaskRe
 	var v task.Violations
 	r := requestOf(ctx, req, &v)
 	c := pool.Claim{ID: req.GetId(), Lease: leaseOf(&v, req.GetLease()), RunID: req.GetRunId()}
-	switch {
-	case req.GetForReview():
+	if req.GetForReview() {
 		return nil, &pool.LaterError{Feature: "review", Field: "for_review"}
-	case c.ID == "":
-		return notYet[*taskpoolv1.ClaimTaskResponse]("ClaimTask without an id", "claims of the next task", "name one in id: ReadTask with filter.claimable lists them")
-	case req.GetFilter() != nil:
+	}
+	if c.ID == "" {
+		return claimNext(ctx, p, r, req, pool.Next{Lease: c.Lease, RunID: c.RunID}, v)
+	}
+	if req.GetFilter() != nil {
 		v.Add("filter", "selects among many, and id names one: send one of the two")
-	case req.GetWait() != nil:
+	}
+	if req.GetWait() != nil {
 		v.Add("wait", "is for whichever task comes next, and id names one: send one of the two")
 	}
 	if err := invalid(v); err != nil {
@@ -40,11 +42,40 @@ func (s *taskService) ClaimTask(ctx context.Context, req *taskpoolv1.ClaimTaskRe
 	if err != nil {
 		return nil, err
 	}
-	resp := &taskpoolv1.ClaimTaskResponse{
-		HoldToken: result.Token, HoldExpiresAt: moment(result.ExpiresAt), Cursor: result.Cursor.String(), Replayed: result.Replayed,
+	return claimed(result), nil
+}
+
+// claimNext answers a claim that names no task. v is what is wrong with the request
+// already.
+func claimNext(ctx context.Context, p *pool.Pool, r pool.Request, req *taskpoolv1.ClaimTaskRequest, next pool.Next, v task.Violations) (*taskpoolv1.ClaimTaskResponse, error) {
+	if req.GetWait() != nil {
+		return nil, &pool.LaterError{Feature: "waiting claims", Field: "wait"}
 	}
-	taskpb.SetHeld(resp, result.Tasks[0].Task, result.ExpiresAt)
-	return resp, nil
+	filter, wrong, err := filterOf(req.GetFilter())
+	if err != nil {
+		return nil, err
+	}
+	if err := invalid(append(v, wrong...)); err != nil {
+		return nil, err
+	}
+	next.Filter = filter
+	result, why, err := p.ClaimNext(ctx, r, next)
+	if err != nil {
+		return nil, err
+	}
+	if why != "" {
+		return &taskpoolv1.ClaimTaskResponse{Nothing: why, Cursor: result.Cursor.String()}, nil
+	}
+	return claimed(result), nil
+}
+
+// claimed is the answer with a task.
+func claimed(r pool.Result) *taskpoolv1.ClaimTaskResponse {
+	resp := &taskpoolv1.ClaimTaskResponse{
+		HoldToken: r.Token, HoldExpiresAt: moment(r.ExpiresAt), Cursor: r.Cursor.String(), Replayed: r.Replayed,
+	}
+	taskpb.SetHeld(resp, r.Tasks[0].Task, r.ExpiresAt)
+	return resp
 }
 
 // RenewHold implements [taskpoolv1.TaskServiceServer].

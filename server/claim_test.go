@@ -79,9 +79,38 @@ func TestClaimTask_refusesRequests(t *testing.T) {
 			}
 		})
 	}
-	if _, err := f.tasks.ClaimTask(f.ctx(), &taskpoolv1.ClaimTaskRequest{}); err == nil {
-		t.Error("nothing is claimed")
-	} else {
-		refused(t, err, codes.Unimplemented, pool.ReasonNotAvailableYet)
+	_, err := f.tasks.ClaimTask(f.ctx(), &taskpoolv1.ClaimTaskRequest{Wait: durationpb.New(time.Second)})
+	refused(t, err, codes.Unimplemented, pool.ReasonNotAvailableYet)
+}
+
+// The best that fits comes first, and where nothing does the answer says so.
+func TestClaimTask_next(t *testing.T) {
+	f := start(t)
+	f.create("usual")
+	if _, err := f.tasks.CreateTask(f.ctx(), &taskpoolv1.CreateTaskRequest{Task: &taskpoolv1.NewTask{
+		Title: "urgent", Priority: taskpoolv1.TaskPriority_TASK_PRIORITY_HIGH, Labels: map[string]string{"k": "v"},
+	}}); err != nil {
+		t.Fatal(err)
 	}
+	next := func(filter *taskpoolv1.TaskFilter) *taskpoolv1.ClaimTaskResponse {
+		t.Helper()
+		resp, err := f.tasks.ClaimTask(f.ctx(), &taskpoolv1.ClaimTaskRequest{Filter: filter, Lease: durationpb.New(time.Minute)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp
+	}
+	if r := next(&taskpoolv1.TaskFilter{Labels: map[string]string{"k": "other"}}); r.GetTask() != nil || r.GetNothing() == "" || r.GetHoldToken() != "" || r.GetCursor() == "" {
+		t.Errorf("got %v", r)
+	}
+	for _, want := range []string{"urgent", "usual"} {
+		if r := next(nil); r.GetTask().GetTitle() != want || r.GetNothing() != "" || r.GetHoldExpiresAt() == nil {
+			t.Errorf("got %v, want %s", r, want)
+		}
+	}
+	if r := next(nil); r.GetNothing() != "no task is ready; 0 wait for others, 2 are in progress, 0 are blocked" {
+		t.Errorf("got %v", r)
+	}
+	_, err := f.tasks.ClaimTask(f.ctx(), &taskpoolv1.ClaimTaskRequest{Filter: &taskpoolv1.TaskFilter{ParentId: "T-99"}})
+	refused(t, err, codes.NotFound, pool.ReasonTaskNotFound)
 }

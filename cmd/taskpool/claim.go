@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,23 +15,45 @@ import (
 func (a *app) claimCommand() *cobra.Command {
 	request := &taskpoolv1.ClaimTaskRequest{}
 	var lease time.Duration
+	var next bool
 	cmd := &cobra.Command{
-		Use:   "claim ID",
+		Use:   "claim {ID | --next}",
 		Short: "Take a task, so that nobody else works on it",
 		Long: `Take a task: it is in progress and yours from then on, until you close it, hand it
-over or release it.
+over or release it. --next takes the best of those that you can claim: the most urgent,
+of these the one that most others wait for, of these the oldest. Where there is none
+the program says why and ends with exit code 1.
 
 With --lease it is yours only as long as you show that you are there: "renew" it
 in time, or change it with its hold token. When the lease runs out it goes back to
 the others. The hold token that is printed proves that it is you: whoever changes a
 task held with a lease as its holder has to send it (--hold-token).`,
-		Args: oneArg("the ID of a task"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case next && len(args) > 0:
+				return usagef("--next takes whichever task comes next, and %q names one: give one of the two", args[0])
+			case next:
+				return nil
+			case len(args) == 0:
+				return usagef("the ID of a task is missing, or --next; see %s --help", cmd.CommandPath())
+			}
+			return oneArg("the ID of a task")(cmd, args)
+		},
 	}
+	var filter filterFlags
 	cmd.RunE = a.changing(&request.RequestId, func(ctx context.Context, c *client.Client, cmd *cobra.Command, args []string) error {
-		request.Id, request.Lease = args[0], leaseFlag(cmd, lease)
+		request.Lease = leaseFlag(cmd, lease)
+		if next {
+			request.Filter = filter.kind()
+		} else {
+			request.Id = args[0]
+		}
 		answer, err := c.Tasks().ClaimTask(ctx, request)
 		if err != nil {
 			return err
+		}
+		if why := answer.GetNothing(); why != "" && !a.global.json {
+			return errors.New("nothing to claim: " + why)
 		}
 		if a.global.json {
 			return a.printJSON(answer)
@@ -40,6 +63,8 @@ task held with a lease as its holder has to send it (--hold-token).`,
 		}
 		return a.printExpiry(answer)
 	})
+	cmd.Flags().BoolVar(&next, "next", false, "the best that you can claim, of those that fit the flags below")
+	filter.registerKind(cmd)
 	cmd.Flags().DurationVar(&lease, "lease", 0, "how `long` it stays yours without a sign of you, 1s to 24h (default: until you release it)")
 	cmd.Flags().StringVar(&request.RunId, "run-id", "", "the `run` that it is for: claiming again for the same one gives the same hold")
 	requestIDFlag(cmd, &request.RequestId)

@@ -46,5 +46,11 @@ func TestClaimOutlivesAKill(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, thread)
 		}
 	}
-	p.taskpool(t, "claim", "T-1", "--actor", "agent:b")
+	p.taskpool(t, "task", "create", "--title", "Urgent", "--priority", "high")
+	for _, want := range []string{"T-2", "T-1"} {
+		if out := p.taskpool(t, "claim", "--next", "--actor", "agent:b"); !strings.HasPrefix(out, "claimed "+want+" (") {
+			t.Errorf("the next is\n%s", out)
+		}
+	}
+	refused("nothing to claim: no task is ready; 0 wait for others, 2 are in progress", "claim", "--next", "--actor", "agent:b")
 }
