@@ -44,7 +44,7 @@ func (p *Pool) Claim(ctx context.Context, r Request, c Claim) (Result, error) {
 				return nil, "", tx.heldBy(n)
 			}
 			tx.sign(n.task)
-			return []string{u.id}, n.hold.token, nil
+			return []string{u.id}, n.held().token, nil
 		}
 		if err := u.claim(n); err != nil {
 			return nil, "", err
@@ -73,7 +73,7 @@ func (c *updating) claimedBefore(n *node) bool {
 	case t.Status != task.InProgress || t.Holder != c.actor:
 		return false
 	case t.Lease > 0:
-		return c.runID != "" && c.runID == n.hold.runID
+		return c.runID != "" && c.runID == n.held().runID
 	}
 	return c.actor != task.Anonymous
 }

@@ -40,17 +40,17 @@ func (p *Pool) expire(ctx context.Context) {
 // back, or, where too many holds in a row ran out, waits for somebody to look at it.
 func (tx *tx) expire(number int64, token string) {
 	n := tx.numbered(number)
-	if n == nil || n.hold.token != token {
+	if n == nil || n.held().token != token {
 		return
 	}
-	t, inARow, to := n.task, n.hold.expired+1, task.Ready
+	t, inARow, to := n.task, n.held().expired+1, task.Ready
 	if inARow >= task.MaxExpired {
 		to = task.Failed
 	}
 	if _, ok := task.FindMove(t, to, task.ViaExpiry); !ok {
 		return
 	}
-	told := task.HoldExpiredDetail{Holder: t.Holder, HeldAt: t.HeldAt, Lease: t.Lease, RunID: n.hold.runID, InARow: inARow}
+	told := task.HoldExpiredDetail{Holder: t.Holder, HeldAt: t.HeldAt, Lease: t.Lease, RunID: n.held().runID, InARow: inARow}
 	id, from := t.ID, t.Status
 	t = tx.edit(id)
 	t.Holder, t.HeldAt, t.Lease = "", zeroTime, 0

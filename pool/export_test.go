@@ -51,7 +51,7 @@ func writeNode(b *strings.Builder, n *node) {
 		shown = append(shown, instant(*at))
 		*at = time.Time{}
 	}
-	fmt.Fprintf(b, "%+v %+v %v dependents %v children %v token %q\n", t, brief, shown, n.dependents, n.children, n.hold.token)
+	fmt.Fprintf(b, "%+v %+v %v dependents %v children %v token %q\n", t, brief, shown, n.dependents, n.children, n.held().token)
 	for _, e := range n.thread {
 		fmt.Fprintf(b, "  %d %s %s %s %q %+v %s\n", e.ID, instant(e.At), e.Actor, e.Kind, e.Body, e.Detail, e.TaskID)
 	}
@@ -134,8 +134,8 @@ func (p *Pool) unsound(holds bool) string {
 		if !holds {
 			return true
 		}
-		if (t.Holder != "") != (t.Status == task.InProgress) || (t.Holder != "") != (n.hold.token != "") {
-			say("%s is %s, held by %q, with token %q", t.Key(), t.Status, t.Holder, n.hold.token)
+		if (t.Holder != "") != (t.Status == task.InProgress) || (t.Holder != "") != (n.held().token != "") {
+			say("%s is %s, held by %q, with token %q", t.Key(), t.Status, t.Holder, n.held().token)
 		}
 		if t.Closed() == t.ClosedAt.IsZero() {
 			say("%s is %s, closed at %s", t.Key(), t.Status, t.ClosedAt)
@@ -308,7 +308,7 @@ func (p *Pool) SealWhole(c Content, most int) (int, error) {
 func (p *Pool) Token(id string) string {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
-	return p.state.node(id).hold.token
+	return p.state.node(id).held().token
 }
 
 // Ahead is how many commits a watch holds that it has not looked at.

@@ -44,7 +44,7 @@ func (l *leases) set(n *node) {
 		if there {
 			l.drop(number)
 		}
-	case !there || have.token != n.hold.token:
+	case !there || have.token != n.held().token:
 		l.renew(n)
 	}
 }
@@ -57,7 +57,7 @@ func (l *leases) renew(n *node) {
 	number := n.task.Number
 	l.drop(number)
 	until := time.Now().Add(n.task.Lease)
-	l.holds[number] = leased{n.hold.token, until}
+	l.holds[number] = leased{n.held().token, until}
 	l.due.Set(due{until, number})
 }
 
@@ -72,7 +72,7 @@ func (l *leases) drop(number int64) {
 // hold that is not published yet.
 func (l *leases) end(n *node) time.Time {
 	have := l.holds[n.task.Number]
-	if n.task.Holder == "" || have.token != n.hold.token {
+	if n.task.Holder == "" || have.token != n.held().token {
 		return time.Time{}
 	}
 	return have.until

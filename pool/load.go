@@ -208,9 +208,9 @@ func (l *loading) dress(n *node, events []placedEvent) []placedEvent {
 	claim := l.claims[number]
 	n.task.AssignedByClaim = claim.AssignedByClaim
 	if n.task.Holder != "" {
-		n.hold = claim.hold()
+		n.setHold(claim.hold())
 	} else {
-		n.hold.expired = claim.Expired
+		n.setHold(hold{expired: claim.Expired})
 	}
 	return events[count:]
 }

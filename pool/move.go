@@ -49,7 +49,7 @@ func (c *updating) stay(t *task.Task) error {
 		if !c.holds || (c.token == "" && c.actor == task.Anonymous) {
 			return c.heldBy(n)
 		}
-		c.began = n.hold.token
+		c.began = n.held().token
 	case task.Blocked:
 		if c.patch.Reason == "" || c.patch.Reason == t.BlockedReason {
 			return nil

@@ -21,8 +21,23 @@ type node struct {
 	// height is the length of the longest chain of tasks that wait for it, up to
 	// maxHeight.
 	height int
-	// hold is what only the pool knows of the hold there is now.
-	hold hold
+	// hold is what only the pool knows of the task's hold, nil where that is nothing.
+	// It is replaced, never changed.
+	hold *hold
+}
+
+func (n *node) held() hold {
+	if n.hold == nil {
+		return hold{}
+	}
+	return *n.hold
+}
+
+func (n *node) setHold(h hold) {
+	n.hold = nil
+	if h != (hold{}) {
+		n.hold = &h
+	}
 }
 
 // hold is what a member must not see of a task's hold, or need not.

@@ -244,7 +244,7 @@ func (p *Pool) replay(batch *layer, old *request, r Request, out *Result) error 
 			out.Tasks = append(out.Tasks, &Detail{Task: &task.Task{ID: id}})
 			continue
 		}
-		if old.token != "" && n.hold.token != old.token {
+		if old.token != "" && n.held().token != old.token {
 			return holdLost(n, p.state)
 		}
 		out.Tasks = append(out.Tasks, detailOf(n))

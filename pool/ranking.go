@@ -9,17 +9,14 @@ import (
 // rank is a task's place among those that can be claimed: the more urgent first,
 // then the one that the longest chain of others waits for, then the older.
 type rank struct {
-	priority task.Priority
-	height   int
-	number   int64
+	// urgency is the priority, and in its lower half the height.
+	urgency int32
+	number  int64
 }
 
 func (a rank) before(b rank) bool {
-	if a.priority != b.priority {
-		return a.priority > b.priority
-	}
-	if a.height != b.height {
-		return a.height > b.height
+	if a.urgency != b.urgency {
+		return a.urgency > b.urgency
 	}
 	return a.number < b.number
 }
@@ -31,7 +28,7 @@ func rankOf(n *node) (by string, r rank, ok bool) {
 	if !task.Claimable(t, t.Assignee) {
 		return "", rank{}, false
 	}
-	return t.Assignee, rank{t.Priority, n.height, t.Number}, true
+	return t.Assignee, rank{int32(t.Priority)<<16 | int32(n.height), t.Number}, true
 }
 
 // ranking is the tasks that can be claimed, in their order, by who can claim them.

@@ -171,7 +171,7 @@ func factsOfAll(s *state, codec Codec, most int) (facts []store.Fact, err error)
 	size := 0
 	s.table.Scan(func(number int64, n *node) bool {
 		var more []store.Fact
-		c := &change{number: number, events: n.thread, claim: n.hold != hold{} || n.task.AssignedByClaim}
+		c := &change{number: number, events: n.thread, claim: n.hold != nil || n.task.AssignedByClaim}
 		if more, err = factsOf(codec, n, c); err != nil {
 			return false
 		}

@@ -168,7 +168,8 @@ func (l *layer) replayFact(f store.Fact, codec Codec, told map[int64]*task.Task)
 		}
 		n = l.own(n.task.ID)
 		n.task = n.task.Clone()
-		n.hold, n.task.AssignedByClaim = claim.hold(), claim.AssignedByClaim
+		n.setHold(claim.hold())
+		n.task.AssignedByClaim = claim.AssignedByClaim
 		l.signs = append(l.signs, n.task.Number)
 	case kindRequest:
 		if f.Gone {

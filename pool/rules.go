@@ -171,7 +171,7 @@ func holdLost(n *node, s *state) error {
 func (tx *tx) holds(n *node, token string) (bool, error) {
 	t := n.task
 	switch {
-	case token != "" && token != n.hold.token:
+	case token != "" && token != n.held().token:
 		return false, holdLost(n, tx.published)
 	case token != "":
 		return true, nil

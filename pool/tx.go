@@ -117,8 +117,8 @@ func (tx *tx) remove(id string) {
 func (tx *tx) setHold(id string, h hold) {
 	n := tx.own(id)
 	tx.edit(id)
-	if n.hold != h {
-		n.hold = h
+	if n.held() != h {
+		n.setHold(h)
 		tx.changes[id].claim = true
 	}
 }
@@ -259,7 +259,7 @@ func factsOf(codec Codec, n *node, c *change) ([]store.Fact, error) {
 	if !c.claim {
 		return facts, nil
 	}
-	claim := claimRecord{Token: n.hold.token, AssignedByClaim: n.task.AssignedByClaim, RunID: n.hold.runID, Expired: n.hold.expired, Renewed: c.renewed}
+	claim := claimRecord{Token: n.held().token, AssignedByClaim: n.task.AssignedByClaim, RunID: n.held().runID, Expired: n.held().expired, Renewed: c.renewed}
 	if claim == (claimRecord{}) {
 		return append(facts, store.Fact{Key: claimKey(c.number), Gone: true}), nil
 	}

@@ -207,7 +207,7 @@ func (c *updating) beginHold() {
 	}
 	t.Holder, t.HeldAt, t.Lease = c.actor, c.now, c.lease
 	c.began = uuid.NewString()
-	c.setHold(c.id, hold{token: c.began, runID: c.runID, expired: c.node(c.id).hold.expired})
+	c.setHold(c.id, hold{token: c.began, runID: c.runID, expired: c.node(c.id).held().expired})
 	c.holds = true
 }
 
