@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	taskpoolv1 "github.com/taskpool-dev/taskpool/gen/taskpool/v1"
 )
@@ -57,6 +59,7 @@ func (b *bench) sizes(ctx context.Context) error {
 	}{
 		{"a page of 100", func(int64, string) call { return pageCall }, false},
 		{"a start, and its putting back", func(tasks int64, _ string) call { return startCall(tasks) }, false},
+		{"a claim of the next, and its release", func(int64, string) call { return nextCall }, false},
 		{"an update", func(tasks int64, _ string) call { return updateCall(tasks) }, false},
 		{"a create with two dependencies", dependentCall, true},
 	} {
@@ -147,6 +150,19 @@ func pageCall(ctx context.Context, c taskpoolv1.TaskServiceClient, _ int64) erro
 
 // startCall starts a task with every even call and puts it back with the next. The
 // tasks it takes wait for nothing; callers are spread over them.
+// nextCall claims the best there is, and releases it: the work of two calls.
+func nextCall(ctx context.Context, c taskpoolv1.TaskServiceClient, _ int64) error {
+	claimed, err := c.ClaimTask(ctx, &taskpoolv1.ClaimTaskRequest{Lease: durationpb.New(time.Minute)})
+	if err != nil {
+		return err
+	}
+	if claimed.GetTask() == nil {
+		return errors.New(claimed.GetNothing())
+	}
+	_, err = c.ReleaseTask(ctx, &taskpoolv1.ReleaseTaskRequest{Id: claimed.GetTask().GetId(), HoldToken: claimed.GetHoldToken()})
+	return err
+}
+
 func startCall(tasks int64) call {
 	var at atomic.Int64
 	return func(ctx context.Context, c taskpoolv1.TaskServiceClient, _ int64) error {
