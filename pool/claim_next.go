@@ -31,6 +31,12 @@ func (n nothing) Error() string { return n.text }
 // Errors: *InvalidError, *NotFoundError and *AmbiguousError for the filter; those of
 // every mutation.
 func (p *Pool) ClaimNext(ctx context.Context, r Request, c Next) (result Result, why string, err error) {
+	return p.claimNext(ctx, r, c, nil)
+}
+
+// claimNext is ClaimNext for one in line, or, where w is nil, for one who does not
+// wait. It passes over what is kept for others.
+func (p *Pool) claimNext(ctx context.Context, r Request, c Next, w *waiter) (result Result, why string, err error) {
 	run, err := checkHold(c.Lease, c.RunID)
 	if err != nil {
 		return Result{}, "", err
@@ -40,7 +46,7 @@ func (p *Pool) ClaimNext(ctx context.Context, r Request, c Next) (result Result,
 		if err != nil {
 			return nil, "", err
 		}
-		n := tx.next(match)
+		n := tx.next(match, func(number int64) bool { return p.line.keptFrom(w, number) })
 		if n == nil {
 			return nil, "", nothing{p.whyNothing(tx.actor)}
 		}
@@ -56,15 +62,15 @@ func (p *Pool) ClaimNext(ctx context.Context, r Request, c Next) (result Result,
 	return result, "", err
 }
 
-// next is the best task that the actor can claim and that matches, nil when there is
-// none: of those that are published, and of those that this batch changed, whose
+// next is the best task that the actor can claim, that matches and that is not kept for
+// another, nil when there is none: of those that are published, and of those that this batch changed, whose
 // heights are not counted yet.
-func (tx *tx) next(match *predicate) *node {
+func (tx *tx) next(match *predicate, kept func(number int64) bool) *node {
 	var best *node
 	var first rank
 	consider := func(n *node) bool {
 		_, place, ok := rankOf(n)
-		if !ok || !task.Claimable(n.task, tx.actor) || !match.matches(n.task) || best != nil && !place.before(first) {
+		if !ok || !match.claims(n.task) || best != nil && !place.before(first) || kept(n.task.Number) {
 			return false
 		}
 		best, first = n, place

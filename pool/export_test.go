@@ -185,7 +185,7 @@ func (p *Pool) unsound(holds bool) string {
 
 // Replayed is a pool that came to its state by the commits from the first.
 func Replayed(ctx context.Context, s store.Store, codec Codec, like *Pool) (*Pool, error) {
-	p := &Pool{name: like.name, limits: like.limits, rules: like.rules, codec: codec, store: s, state: newState(), alarm: &alarm{}}
+	p := &Pool{name: like.name, limits: like.limits, rules: like.rules, codec: codec, store: s, state: newState(), alarm: &alarm{}, line: newLine()}
 	p.alarm.stop()
 	return p, p.catchUp(ctx)
 }
@@ -326,3 +326,6 @@ func (w *Watch) Ahead() int {
 func (p *Pool) CatchUp(ctx context.Context) error {
 	return p.writer.do(&job{ctx: ctx, ledger: p, refresh: true})
 }
+
+// Waiting is how many claims wait.
+func (p *Pool) Waiting() int { return p.line.len() }

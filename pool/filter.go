@@ -167,6 +167,9 @@ func (p *predicate) matches(t *task.Task) bool {
 	return p.text == "" || p.mentioned(t)
 }
 
+// claims says whether a task is one that the caller can claim and that matches.
+func (p *predicate) claims(t *task.Task) bool { return task.Claimable(t, p.actor) && p.matches(t) }
+
 // available is llm-chat-task's: not done, and nothing it depends on unfinished.
 // Of the statuses it did not have, none is available.
 func available(t *task.Task) bool {

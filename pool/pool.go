@@ -2,6 +2,7 @@ package pool
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -39,6 +40,8 @@ type Pool struct {
 	strip strip
 	// bell wakes those who wait for the next commit.
 	bell bell
+	// line is the claims that wait.
+	line *line
 
 	// viewMu, and mu too, guard view: the snapshot of the state as it is, nil
 	// until somebody wants one. Who holds mu for writing needs no viewMu.
@@ -128,6 +131,43 @@ func (o *poolOverlay) publish(head store.Head) {
 	p.armLocked()
 	p.bell.ring()
 	p.mu.Unlock()
+	o.offer()
+}
+
+// offer offers what can be claimed since this batch to those who wait for it.
+func (o *poolOverlay) offer() {
+	p := o.pool
+	if p.line.len() == 0 {
+		return
+	}
+	if o.fresh != nil {
+		p.state.table.Scan(func(_ int64, n *node) bool {
+			if _, _, ok := rankOf(n); ok {
+				p.line.offer(n)
+			}
+			return true
+		})
+		return
+	}
+	var free []*node
+	for id := range o.layer.nodes {
+		if n := p.state.node(id); n != nil && n.task.Status == task.Ready {
+			free = append(free, n)
+		}
+	}
+	slices.SortFunc(free, func(a, b *node) int { // the best to whoever came first
+		_, first, _ := rankOf(a)
+		_, second, _ := rankOf(b)
+		if first.before(second) {
+			return -1
+		}
+		return 1
+	})
+	for _, n := range free {
+		if _, _, ok := rankOf(n); ok {
+			p.line.offer(n)
+		}
+	}
 }
 
 // settle is publish for a batch that came to nothing that has to be kept: what is

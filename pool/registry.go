@@ -211,7 +211,7 @@ func (r *Registry) pool(info Info) *Pool {
 	p := &Pool{
 		name: info.Name, limits: r.Limits(info), rules: info.Rules, created: info.CreatedAt,
 		codec: r.cfg.Codec, store: r.cfg.Store, writer: r.writer,
-		closing: r.ctx.Done(), watchers: r.watchers,
+		closing: r.ctx.Done(), watchers: r.watchers, line: newLine(),
 		ring: feed.Ring[*told]{Entries: r.cfg.RingEntries, Bytes: r.cfg.RingBytes},
 	}
 	p.alarm = &alarm{ring: func() {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"google.golang.org/protobuf/types/known/durationpb"
@@ -27,7 +28,7 @@ func (s *taskService) ClaimTask(ctx context.Context, req *taskpoolv1.ClaimTaskRe
 		return nil, &pool.LaterError{Feature: "review", Field: "for_review"}
 	}
 	if c.ID == "" {
-		return claimNext(ctx, p, r, req, pool.Next{Lease: c.Lease, RunID: c.RunID}, v)
+		return s.claimNext(ctx, p, r, req, pool.Next{Lease: c.Lease, RunID: c.RunID}, v)
 	}
 	if req.GetFilter() != nil {
 		v.Add("filter", "selects among many, and id names one: send one of the two")
@@ -47,10 +48,7 @@ func (s *taskService) ClaimTask(ctx context.Context, req *taskpoolv1.ClaimTaskRe
 
 // claimNext answers a claim that names no task. v is what is wrong with the request
 // already.
-func claimNext(ctx context.Context, p *pool.Pool, r pool.Request, req *taskpoolv1.ClaimTaskRequest, next pool.Next, v task.Violations) (*taskpoolv1.ClaimTaskResponse, error) {
-	if req.GetWait() != nil {
-		return nil, &pool.LaterError{Feature: "waiting claims", Field: "wait"}
-	}
+func (s *taskService) claimNext(ctx context.Context, p *pool.Pool, r pool.Request, req *taskpoolv1.ClaimTaskRequest, next pool.Next, v task.Violations) (*taskpoolv1.ClaimTaskResponse, error) {
 	filter, wrong, err := filterOf(req.GetFilter())
 	if err != nil {
 		return nil, err
@@ -59,7 +57,11 @@ func claimNext(ctx context.Context, p *pool.Pool, r pool.Request, req *taskpoolv
 		return nil, err
 	}
 	next.Filter = filter
-	result, why, err := p.ClaimNext(ctx, r, next)
+	claim := func() (pool.Result, string, error) { return p.ClaimNext(ctx, r, next) }
+	if wait := waitOf(req.GetWait()); wait != 0 {
+		claim = func() (pool.Result, string, error) { return s.server.claimWait(ctx, p, r, next, wait) }
+	}
+	result, why, err := claim()
 	if err != nil {
 		return nil, err
 	}
@@ -67,6 +69,26 @@ func claimNext(ctx context.Context, p *pool.Pool, r pool.Request, req *taskpoolv
 		return &taskpoolv1.ClaimTaskResponse{Nothing: why, Cursor: result.Cursor.String()}, nil
 	}
 	return claimed(result), nil
+}
+
+// waitOf reads how long a claim is to wait; below 0 where it is no duration.
+func waitOf(d *durationpb.Duration) time.Duration {
+	if d != nil && d.CheckValid() != nil {
+		return -1
+	}
+	return d.AsDuration()
+}
+
+// claimWait waits for a task, but not for longer than the server takes calls.
+func (s *Server) claimWait(ctx context.Context, p *pool.Pool, r pool.Request, next pool.Next, wait time.Duration) (pool.Result, string, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.draining, cancel)()
+	result, why, err := p.ClaimWait(ctx, r, next, wait)
+	if errors.Is(err, context.Canceled) && s.isDraining() {
+		err = &pool.UnavailableError{Reason: pool.ReasonDraining, Cause: err}
+	}
+	return result, why, err
 }
 
 // claimed is the answer with a task.

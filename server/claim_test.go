@@ -79,8 +79,48 @@ func TestClaimTask_refusesRequests(t *testing.T) {
 			}
 		})
 	}
-	_, err := f.tasks.ClaimTask(f.ctx(), &taskpoolv1.ClaimTaskRequest{Wait: durationpb.New(time.Second)})
-	refused(t, err, codes.Unimplemented, pool.ReasonNotAvailableYet)
+	for name, req := range map[string]*taskpoolv1.ClaimTaskRequest{
+		"without a lease": {Wait: durationpb.New(time.Second)},
+		"too long":        {Wait: durationpb.New(2 * time.Hour), Lease: durationpb.New(time.Minute)},
+		"no duration":     {Wait: &durationpb.Duration{Seconds: 1, Nanos: -1}, Lease: durationpb.New(time.Minute)},
+	} {
+		_, err := f.tasks.ClaimTask(f.ctx(), req)
+		r := refused(t, err, codes.InvalidArgument, pool.ReasonInvalidField)
+		t.Logf("%s: %s", name, r.text)
+	}
+}
+
+// Many who wait over real connections are served one by one; a server that stops
+// sends the others away at once, to come again.
+func TestClaimTask_waits(t *testing.T) {
+	f := start(t)
+	const waiters, tasks = 100, 30
+	got, sentAway := make(chan string, waiters), make(chan error, waiters)
+	for i := range waiters {
+		c := f.as(fmt.Sprintf("agent:w%d", i))
+		go func() {
+			resp, err := c.tasks.ClaimTask(c.ctx(), &taskpoolv1.ClaimTaskRequest{Wait: durationpb.New(time.Hour), Lease: durationpb.New(time.Minute)})
+			if err != nil {
+				sentAway <- err
+				return
+			}
+			got <- resp.GetTask().GetId()
+		}()
+	}
+	f.fill(tasks, 1)
+	seen := map[string]bool{}
+	for range tasks {
+		id := <-got
+		if seen[id] {
+			t.Errorf("%s was given twice", id)
+		}
+		seen[id] = true
+	}
+	wait := f.drain(30 * time.Second)
+	for range waiters - tasks {
+		refused(t, <-sentAway, codes.Unavailable, pool.ReasonDraining)
+	}
+	wait()
 }
 
 // The best that fits comes first, and where nothing does the answer says so.

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	taskpoolv1 "github.com/taskpool-dev/taskpool/gen/taskpool/v1"
 	"github.com/taskpool-dev/taskpool/pool"
 )
 
@@ -21,8 +22,14 @@ func (s *Server) observeUnary(ctx context.Context, req any, info *grpc.UnaryServ
 	took := time.Since(start)
 	code := codeOf(err)
 	s.metrics.answered(info.FullMethod, code, took)
-	s.log(ctx, info.FullMethod, code, took, took >= s.cfg.SlowCall, err)
+	s.log(ctx, info.FullMethod, code, took, took >= s.cfg.SlowCall && !waits(req), err)
 	return resp, err
+}
+
+// waits says whether a request asks to wait, so that it is not slow for that.
+func waits(req any) bool {
+	claim, ok := req.(*taskpoolv1.ClaimTaskRequest)
+	return ok && claim.GetWait() != nil
 }
 
 // observeStream does the same for a stream, which is never slow: it lasts as

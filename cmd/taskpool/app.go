@@ -29,6 +29,9 @@ type app struct {
 
 	global globals
 	screen terminal.Screen
+	// waits is how much longer than usual the server may take, as it was asked to
+	// wait.
+	waits time.Duration
 
 	// started: flags, configuration and arguments were fine, so that what fails
 	// now is not wrong usage.

@@ -22,7 +22,8 @@ func (a *app) claimCommand() *cobra.Command {
 		Long: `Take a task: it is in progress and yours from then on, until you close it, hand it
 over or release it. --next takes the best of those that you can claim: the most urgent,
 of these the one that most others wait for, of these the oldest. Where there is none
-the program says why and ends with exit code 1.
+the program says why and ends with exit code 1, at once or after --wait; those who wait
+are served in the order they came.
 
 With --lease it is yours only as long as you show that you are there: "renew" it
 in time, or change it with its hold token. When the lease runs out it goes back to
@@ -34,6 +35,8 @@ task held with a lease as its holder has to send it (--hold-token).`,
 				return usagef("--next takes whichever task comes next, and %q names one: give one of the two", args[0])
 			case next:
 				return nil
+			case cmd.Flags().Changed("wait"):
+				return usagef("--wait waits for whichever task comes next: give --next, too")
 			case len(args) == 0:
 				return usagef("the ID of a task is missing, or --next; see %s --help", cmd.CommandPath())
 			}
@@ -45,6 +48,9 @@ task held with a lease as its holder has to send it (--hold-token).`,
 		request.Lease = leaseFlag(cmd, lease)
 		if next {
 			request.Filter = filter.kind()
+			if cmd.Flags().Changed("wait") {
+				request.Wait = durationpb.New(a.waits)
+			}
 		} else {
 			request.Id = args[0]
 		}
@@ -64,6 +70,7 @@ task held with a lease as its holder has to send it (--hold-token).`,
 		return a.printExpiry(answer)
 	})
 	cmd.Flags().BoolVar(&next, "next", false, "the best that you can claim, of those that fit the flags below")
+	cmd.Flags().DurationVar(&a.waits, "wait", 0, "with --next: how `long` to wait for a task, up to 1h; needs --lease")
 	filter.registerKind(cmd)
 	cmd.Flags().DurationVar(&lease, "lease", 0, "how `long` it stays yours without a sign of you, 1s to 24h (default: until you release it)")
 	cmd.Flags().StringVar(&request.RunId, "run-id", "", "the `run` that it is for: claiming again for the same one gives the same hold")

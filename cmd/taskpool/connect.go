@@ -32,7 +32,7 @@ func (a *app) asking(do online) func(*cobra.Command, []string) error {
 		defer func() { _ = c.Close() }()
 		if a.global.timeout > 0 {
 			var cancel context.CancelFunc
-			ctx, cancel = context.WithTimeout(ctx, a.global.timeout)
+			ctx, cancel = context.WithTimeout(ctx, a.global.timeout+a.waits)
 			defer cancel()
 		}
 		return a.unanswered(do(ctx, c, cmd, args))

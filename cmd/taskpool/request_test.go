@@ -139,9 +139,9 @@ func TestRequests(t *testing.T) {
 			want: &taskpoolv1.ClaimTaskRequest{}, text: `pool: "default" id: "T-1" request_id: "r"`,
 		},
 		{
-			args: []string{"claim", "--next", "--priority", "high", "--label", "a=b", "--parent", "T-3", "--lease", "1m", "--request-id", "r"},
+			args: []string{"claim", "--next", "--priority", "high", "--label", "a=b", "--parent", "T-3", "--lease", "1m", "--wait", "30s", "--request-id", "r"},
 			want: &taskpoolv1.ClaimTaskRequest{},
-			text: `pool: "default" filter { priorities: TASK_PRIORITY_HIGH labels { key: "a" value: "b" } parent_id: "T-3" } lease { seconds: 60 } request_id: "r"`,
+			text: `pool: "default" filter { priorities: TASK_PRIORITY_HIGH labels { key: "a" value: "b" } parent_id: "T-3" } lease { seconds: 60 } wait { seconds: 30 } request_id: "r"`,
 		},
 		{
 			args: []string{"renew", "T-1", "--hold-token", "h", "--lease", "1h", "--request-id", "r"},
