@@ -83,7 +83,7 @@ func waitOf(d *durationpb.Duration) time.Duration {
 func (s *Server) claimWait(ctx context.Context, p *pool.Pool, r pool.Request, next pool.Next, wait time.Duration) (pool.Result, string, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(s.draining, cancel)()
+	defer context.AfterFunc(s.draining, cancel)() //nolint:contextcheck // the wait ends with either
 	result, why, err := p.ClaimWait(ctx, r, next, wait)
 	if errors.Is(err, context.Canceled) && s.isDraining() {
 		err = &pool.UnavailableError{Reason: pool.ReasonDraining, Cause: err}
