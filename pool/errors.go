@@ -88,6 +88,9 @@ func (e *NotFoundError) Error() string {
 	case "member":
 		return fmt.Sprintf("%sthere is no member %q; use agent:NAME, ext:NAME, human or me", at, e.Name)
 	}
+	if e.What == "pool" {
+		return fmt.Sprintf("%sthere is no pool %q; see ListPools for those there are, or create it", at, e.Name)
+	}
 	return fmt.Sprintf("%sthere is no %s %q", at, e.What, e.Name)
 }
 
